@@ -89,23 +89,23 @@ function canRun({ line, parts }: UnderstoodLine): boolean {
 
 function programOf(part: ShellPart): string {
   const name = part.kind === "write" ? "write" : part.name;
-  // One that the tests' own path cannot have is not found, and bash tells of it all the same.
+  // A name outside of the test's path cannot be found, but bash still reports it to the DEBUG trap.
   return /^[\w+:@][\w.+:@%,-]*$/.test(name) ? name : "other";
 }
 
-/** What bash did that is in no part of the line. */
+/** Everything that bash did beyond the parts of the line. */
 function surprisesIn({ line, parts }: UnderstoodLine, run: BashRun | undefined): string[] {
   const commands = parts.flatMap((part) => (part.kind === "command" ? [part.text] : []));
   const writes = parts.flatMap((part) => (part.kind === "write" ? [part.path] : []));
   const hasXargs = line.includes("xargs");
-  // Alone, xargs runs echo.
+  // Without a command, xargs runs echo.
   const patterns = [...commands, ...(hasXargs ? ["echo"] : [])].map((text) =>
     patternOf(text, hasXargs),
   );
   const programs = run?.programs.map((text) => text.trim()) ?? ["nothing"];
   const unknown = programs.filter((text) => !patterns.some((pattern) => pattern.test(text)));
   const files = run?.files.filter((file) => !writes.some((path) => nameOf(path) === file)) ?? [];
-  // Nothing in the grammar repeats a command. A redirection alone does not count.
+  // Nothing in the grammar repeats a command. A lone redirection does not count.
   const simple = run?.commands.filter((text) => !/^(?:\$')?\d*\\?[<>&]/.test(text)) ?? [];
   const isMore = simple.length > commands.length;
   const shown = `${JSON.stringify(line)} (${parts.map((part) => JSON.stringify(part)).join(" ")})`;
@@ -117,13 +117,13 @@ function surprisesIn({ line, parts }: UnderstoodLine, run: BashRun | undefined):
 }
 
 /**
- * The words of a program as the part has them; what only the shell knows may be anything. What xargs makes of the
- * words it was given depends on its input.
+ * Matches the words of a program with those of the part; expansions that only the shell can resolve match
+ * anything. The words that xargs adds depend on its input.
  */
 function patternOf(text: string, isOfXargs: boolean): RegExp {
   const [folder = ""] = /^\S*\/(?=[^/\s]*(?:\s|$))/.exec(text) ?? [];
   const command = text.slice(folder.length);
-  // For dash, `time` is a program, whose first argument keeps its folder.
+  // dash treats `time` as a program whose first argument keeps its folder.
   const timed = `(?:(?:time (?:-p )?)+(?:${escaped(folder)})?)?`;
   if (isOfXargs) return new RegExp(`^${timed}${escaped(command.split(" ", 1)[0] ?? "")}(?: |$)`);
   const pieces = command.split(/\$(?:\w+|\{\w+\}|[?!@*])|[*?]|~[+-]?\w*|\{\}|\[[^\]]*\]/);

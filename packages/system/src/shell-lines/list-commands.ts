@@ -1,12 +1,12 @@
 import { forEachChild, parse, type SyntaxNode } from "unbash";
 
-/** More of a line helps nobody who is asked about it. */
+/** More commands would not help the person who is asked about the line. */
 const maxCommands = 50;
 const maxLength = 20_000;
 
 /**
- * The commands that a parser finds in a line, to be shown to a person. Never to be judged by: what bash makes of
- * the line may differ.
+ * The commands that a parser finds in a line, to show to a person. Not for judging: bash may read the line
+ * differently.
  */
 export function listCommands(line: string): string[] {
   const commands: string[] = [];

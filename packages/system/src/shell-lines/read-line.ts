@@ -4,9 +4,12 @@ import { NotUnderstood } from "./scan/not-understood.ts";
 import { scanLine } from "./scan/scan-line.ts";
 import type { ScannedCommand, ScannedRedirection } from "./scan/scanned-line.ts";
 
-/** Nobody types more; what writes a large file in a here-document is not worth the time. */
+/**
+ * Nobody types a longer line; one that writes a large file with a here-document is not worth the
+ * time.
+ */
 const maxLength = 1_000_000;
-/** `sh -c` in `sh -c`: more than this is an attempt to hide something. */
+/** The limit for `sh -c` inside `sh -c`: deeper nesting is an attempt to hide something. */
 const maxDepth = 8;
 
 export function readLine(line: string): LineReading {
@@ -15,7 +18,7 @@ export function readLine(line: string): LineReading {
   return reading;
 }
 
-/** Goes through the commands of a line and reports them and what they write. */
+/** Walks through the commands of a line and reports them and the files they write. */
 class LineReader {
   readonly #reading: LineReading;
   #depth = 0;
@@ -67,7 +70,7 @@ class LineReader {
   }
 }
 
-/** Nothing is written there, or to a file that is open already. */
+/** Nothing is written to `/dev/null`, or the target is a file that is already open. */
 function isOpenAlready(text: string, operator: string): boolean {
   if (operator === ">&") return true;
   return /^\/dev\/(?:null|stdout|stderr|fd\/\d+)$/.test(text);

@@ -20,7 +20,7 @@ describe.each(Object.entries(shellLines))("%s", (_, rows) => {
   });
 });
 
-it("gives the name of a command apart from its words", async () => {
+it("returns the name of a command separately from its words", async () => {
   expect(await readShellLine("/opt/tools/rm -r 'x y'")).toMatchObject({
     parts: [{ kind: "command", text: "/opt/tools/rm -r x y", name: "/opt/tools/rm" }],
   });

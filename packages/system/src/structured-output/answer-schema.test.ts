@@ -15,7 +15,7 @@ describe("an answer", () => {
     expect(anything.check(text)).toEqual({ value: { a: 1 } });
   });
 
-  it("is any JSON value as it is", () => {
+  it("may be any JSON value", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value);
@@ -24,7 +24,7 @@ describe("an answer", () => {
     );
   });
 
-  it("is the reading that fits", async () => {
+  it("is the first reading that fits", async () => {
     const { check } = await readAnswerSchema({ type: "object", required: ["a"] });
     const value = { a: 1 };
     expect(check(JSON.stringify(JSON.stringify(value)))).toEqual({ value });
@@ -82,14 +82,14 @@ describe("a schema", () => {
     await expect(readAnswerSchema(schema)).rejects.toThrow(words);
   });
 
-  it("reports a reference to another document when the answer reaches it", async () => {
+  it("reports a reference to another document when an answer reaches it", async () => {
     const { check } = await readAnswerSchema({
       properties: { a: { $ref: "https://x.invalid/y" } },
     });
     expect(() => check('{"a": 1}')).toThrow(/outputSchema is not valid .*x\.invalid/);
   });
 
-  it("may have members of any kind that are called pattern", async () => {
+  it("may have members of any kind named pattern", async () => {
     const properties = { pattern: { type: "string" }, other: { enum: [{ pattern: "(" }] } };
     const { check } = await readAnswerSchema({ type: "object", properties });
     const answer = { pattern: "(", other: { pattern: "(" } };
@@ -109,7 +109,7 @@ describe("a schema", () => {
       "allOf[0].items.pattern",
       (text: string) => [text],
     ],
-  ])("whose pattern never ends holds nobody up and is named: %j", async (schema, at, answer) => {
+  ])("is named if its pattern takes forever, without blocking the host: %j", async (schema, at, answer) => {
     const { check } = await readAnswerSchema(schema);
     expect(check(JSON.stringify(answer(`${"a".repeat(60)}!`)))).toEqual({
       problem: expect.stringContaining(

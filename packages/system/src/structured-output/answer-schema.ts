@@ -6,13 +6,16 @@ const READ_LIMIT_MS = 500;
 const TOO_LARGE = "The number is too large: it must be between -1.797e308 and 1.797e308.";
 
 export interface AnswerSchema {
-  /** Whether an answer fits, or the text that tells the subagent why not. */
+  /** The text that tells the model what its answer must look like. */
   readonly instruction: string;
   /** The value in an answer, or the reason why there is none. */
   check(text: string): { readonly value: unknown } | { readonly problem: string };
   /** Why a value does not fit; undefined when it does. */
   problemOf(value: unknown): string | undefined;
-  /** The values that a text is, alone or in its last fence; it gives up when checks take too long. */
+  /**
+   * The values in a text: the whole text, or its last fenced block. Stops when checks take too
+   * long.
+   */
   read(text: string): Iterable<unknown>;
 }
 
@@ -34,7 +37,7 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
     );
     return lines.length === 0 ? undefined : lines.slice(0, 20).join("\n");
   };
-  // Some mistakes only show when the validator is made.
+  // Some mistakes only show when the validator is built.
   problemOf({});
   const instruction = `Your last message must be one JSON value and nothing else, fitting this JSON Schema:\n${JSON.stringify(schema)}`;
   return {
@@ -54,8 +57,8 @@ export async function readAnswerSchema(schema: unknown): Promise<AnswerSchema> {
 }
 
 /**
- * Where a value has a number that JSON cannot write, such as what `1e400` is read as; it would become `null`
- * on its way to the caller.
+ * The place of a number in a value that JSON cannot represent, such as the one `1e400` is parsed to: it
+ * would become `null` on its way to the caller.
  */
 function placeOfInfinite(root: unknown): string | undefined {
   const open: [place: string, value: unknown][] = [["#", root]];
@@ -76,12 +79,12 @@ function* inTurn(values: readonly unknown[]): Generator<unknown> {
   }
 }
 
-/** What of an answer is meant as JSON: all of it, or its last fenced block. */
+/** The parts of an answer that may be JSON: all of it, or its last fenced block. */
 function candidatesOf(text: string): (string | undefined)[] {
   return [text, [...text.matchAll(/```(?:json)?[ \t]*\n([^`]*)\n```/g)].at(-1)?.[1]];
 }
 
-/** What may be meant as JSON in the prose of a subagent: the outermost brackets or braces. */
+/** The parts of an answer in prose that may be JSON: the outermost brackets or braces. */
 function outermostOf(text: string): (string | undefined)[] {
   return [/[[{]/, /\{/, /\[/].map((first) => {
     const start = text.search(first);
@@ -90,7 +93,7 @@ function outermostOf(text: string): (string | undefined)[] {
   });
 }
 
-/** The values of texts that are JSON, and then of those that hold JSON in a string. */
+/** The values of texts that are JSON, followed by the values of JSON strings inside them. */
 function withInner(texts: readonly (string | undefined)[]): unknown[] {
   const found = [...new Set(texts)].flatMap((text) => parsed(text));
   return [...found, ...found.flatMap((value) => (typeof value === "string" ? parsed(value) : []))];

@@ -42,27 +42,27 @@ export function createOutputAnswer(check: OutputCheck) {
 
   return {
     wireSchema: check.wireSchema,
-    /** Whether nothing more is asked: the answer fits, or the last attempt failed. */
+    /** Whether the model is not asked again: the answer fits, or the last attempt failed. */
     get isClosed(): boolean {
       return isClosed();
     },
-    /** The text that tells the model what is expected; it joins the prompt in requests. */
+    /** The text that tells the model what is expected, added to the prompt in requests. */
     instruction,
     /**
-     * Judges a reply with which the model wants to end.
+     * Judges a reply that the model means as its last.
      *
-     * @returns the text for the model; undefined when nothing more is asked
+     * @returns the text for the model; undefined if the model is not asked again
      */
     judge,
     /**
-     * Takes in the messages that an earlier host has stored of the prompt.
+     * Replays the messages of the prompt that an earlier host has stored.
      *
      * @returns the text for the model, if the last message is a reply that does not fit
      */
     replay(messages: readonly AgentMessage[]): string | undefined {
       let next: string | undefined;
       for (const [at, message] of messages.entries()) {
-        // Other reminders may come after a reply, too.
+        // Other reminders may also follow a reply.
         if (message.role !== "custom" || message.customType === OUTPUT_REMINDER) next = undefined;
         if (message.role === "assistant" && isLast(message)) {
           next = judge(lastReplyParts(messages.slice(0, at + 1)));
@@ -70,7 +70,7 @@ export function createOutputAnswer(check: OutputCheck) {
       }
       return next;
     },
-    /** The result for a prompt that ended like this. */
+    /** The result of a prompt that ended with this status. */
     result(status: PromptResult["status"], lastText: string): OutputResult {
       const said = {
         outputAttempts: attempts,
@@ -85,7 +85,7 @@ export function createOutputAnswer(check: OutputCheck) {
 
 export type OutputAnswer = ReturnType<typeof createOutputAnswer>;
 
-/** Whether the model wants to end with a reply. */
+/** Whether the model means this reply as its last. */
 function isLast({ stopReason, content }: AssistantMessage): boolean {
   return stopReason === "stop" && !content.some(({ type }) => type === "toolCall");
 }

@@ -4,14 +4,14 @@ import type * as z from "zod";
 import { type AnswerSchema, readAnswerSchema } from "./answer-schema.ts";
 import { wrapSchema } from "./wrap-schema.ts";
 
-/** What an answer has to fit: a JSON Schema, or a zod type of version 4. */
+/** The schema for an answer: a JSON Schema, or a zod type of version 4. */
 export type OutputSchema = z.core.$ZodType | Readonly<Record<string, unknown>>;
 
 /** The type of an answer. */
 export type OutputOf<Schema> = Schema extends z.core.$ZodType<infer Output> ? Output : unknown;
 
 export interface OutputCheck {
-  /** The schema as models get it; its root is an object. */
+  /** The schema as sent to models; its root is an object. */
   readonly wireSchema: Readonly<Record<string, unknown>>;
   /** The answer in a text, or why there is none. */
   checkText(text: string): Checked;
@@ -22,7 +22,7 @@ export interface OutputCheck {
 export type Checked = { readonly value: unknown } | { readonly problem: string };
 
 /**
- * Reads what the answers of a prompt have to fit.
+ * Reads the schema for the answers of a prompt.
  *
  * @throws {SessionError} `invalid_schema`
  */
@@ -58,7 +58,7 @@ async function jsonSchemaOf(given: unknown): Promise<Record<string, unknown>> {
   }
   const { toJSONSchema } = await import("zod");
   try {
-    // What the model writes is the input of the type; its output is what the caller gets.
+    // The model writes the input of the type; the caller gets its output.
     return toJSONSchema(given, { io: "input" }) as Record<string, unknown>;
   } catch (error) {
     throw invalid(error instanceof Error ? error.message : String(error));
@@ -74,7 +74,7 @@ async function readAnswers(schema: Record<string, unknown>): Promise<AnswerSchem
   }
 }
 
-/** What a zod type demands beyond its JSON Schema, and what it makes of a value. */
+/** Applies what a zod type requires beyond its JSON Schema, and the type's transformations. */
 async function parserOf(type: z.core.$ZodType): Promise<(value: unknown) => Checked> {
   const { safeParse, prettifyError } = await import("zod");
   return (value) => {

@@ -2,13 +2,13 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The member that holds a value whose schema is not one of objects. */
+/** The member that holds the value if the schema is not that of an object. */
 const WRAPPED = "value";
 
-/** Keywords beside which `type: "object"` does not say everything: vendors refuse them at the root. */
+/** Keywords that add alternatives to `type: "object"`; vendors refuse them at the root. */
 const mixed = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref", "if", "$dynamicRef"];
 
-/** A schema whose root vendors take: an object. */
+/** A schema with a root that vendors accept: an object. */
 export interface WireSchema {
   readonly schema: Schema;
   unwrap(sent: unknown): unknown;
@@ -35,11 +35,11 @@ function isWrapper(sent: unknown): sent is Readonly<Record<typeof WRAPPED, unkno
   return isJsonObject(sent) && Object.keys(sent).join() === WRAPPED;
 }
 
-/** References that begin at the root begin one level further down. */
+/** References from the root now begin one level deeper. */
 function moved(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(moved);
   if (!isJsonObject(schema)) return schema;
-  // A schema with a name of its own is the root of the references in it.
+  // A schema with its own `$id` is the root for the references in it.
   if (typeof schema.$id === "string") return schema;
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => {

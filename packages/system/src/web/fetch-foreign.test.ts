@@ -6,7 +6,7 @@ import type { ForeignRequest } from "../base/foreign-request.ts";
 import { createFetchForeign } from "./fetch-foreign.ts";
 import type { ForeignAccess } from "./foreign-connection.ts";
 
-/** What only this machine or its network should reach, in all its spellings. */
+/** Addresses that only this machine or its network should reach, in all their spellings. */
 const literals4 = [
   ...[
     "127.0.0.1",
@@ -75,7 +75,7 @@ const literals6 = [
     "[ff02::1]",
   ],
 ];
-/** Names, and where they are. */
+/** Names, and the addresses they resolve to. */
 const names: Readonly<Record<string, readonly string[]>> = {
   localhost: ["127.0.0.1"],
   "LOCALHOST.": ["::1"],
@@ -146,7 +146,7 @@ function get(
   return fetchForeign({ url, schemes, ...limits, ...request });
 }
 
-it("has a hundred ways to the inside", () => {
+it("covers a hundred ways to internal addresses", () => {
   expect(ways.length + hops.length * statuses.length).toBeGreaterThanOrEqual(100);
 });
 
@@ -170,7 +170,7 @@ describe.each(hops)("a redirect to %s", (host) => {
     answer = (request, response) => {
       const isOutside = request.headers.host === "public.example";
       if (!isOutside) return void response.end("secret of the inside");
-      // Addresses without a scheme count, too.
+      // Locations without a scheme count, too.
       const location = status === 302 ? `//${host}/` : `http://${host}/`;
       response.writeHead(status, { location }).end();
     };
@@ -183,13 +183,13 @@ describe.each(hops)("a redirect to %s", (host) => {
 });
 
 describe("a name", () => {
-  it("is looked up once, and the connection goes to what was judged", async () => {
+  it("is looked up only once, and the connection goes to the checked address", async () => {
     let count = 0;
     const rebinding = async () => [count++ === 0 ? "93.184.215.14" : "127.0.0.1"];
     await get("http://rebinding.example/", { resolve: rebinding });
     expect(dialled).toEqual(["93.184.215.14"]);
     expect(count).toBe(1);
-    // A redirect to the same name is judged again.
+    // A redirect to the same name is checked again.
     count = 0;
     answer = (_request, response) => response.writeHead(302, { location: "/again" }).end();
     await expect(get("http://rebinding.example/", { resolve: rebinding })).rejects.toThrow(
@@ -214,7 +214,7 @@ describe("a name", () => {
     }
   });
 
-  it("tries the next address where one refuses", async () => {
+  it("tries the next address if one refuses", async () => {
     const resolve = async () => ["93.184.215.14", "93.184.215.15"];
     const dial = (address: string) => {
       dialled.push(address);
@@ -225,7 +225,7 @@ describe("a name", () => {
     expect(dialled).toHaveLength(2);
   });
 
-  it("of web.allow may be anywhere, and no other by that", async () => {
+  it("may have any address if it is in web.allow, which allows no other names", async () => {
     const allow = () => ["router.example", "*.localhost", "10.0.0.1"];
     for (const url of ["http://router.example/", "http://app.localhost/", "http://10.0.0.1/"]) {
       expect((await get(url, { allow })).status).toBe(200);
@@ -261,7 +261,7 @@ describe("an address", () => {
       "",
       "not an address",
     ],
-  ])("%s is refused, also as a redirect", async (url) => {
+  ])("%s is refused, including as a redirect", async (url) => {
     await expect(get(url)).rejects.toMatchObject({ isRefused: true });
     expect(dialled).toEqual([]);
     if (!/^[a-z]+:/.test(url)) return;
@@ -270,7 +270,7 @@ describe("an address", () => {
     expect(dialled).toEqual(["93.184.215.14"]);
   });
 
-  it("that somebody else refuses is not connected to, also after a redirect", async () => {
+  it("that refusalOf refuses is not connected to, not even after a redirect", async () => {
     const refusalOf = ({ hostname }: URL) => (hostname === "public6.example" ? "no" : undefined);
     answer = (_request, response) =>
       response.writeHead(302, { location: "http://public6.example/" }).end();
@@ -278,7 +278,7 @@ describe("an address", () => {
     expect(dialled).toEqual(["93.184.215.14"]);
   });
 
-  it("is not followed forever", async () => {
+  it("that redirects endlessly is not followed forever", async () => {
     answer = (_request, response) => response.writeHead(302, { location: "/" }).end();
     await expect(get("http://public.example/")).rejects.toThrow("redirects too many times");
     expect(dialled).toHaveLength(6);
@@ -288,7 +288,7 @@ describe("an address", () => {
 describe("a proxy", () => {
   const proxyFor = () => new URL("http://me:word@proxy.example:3128");
 
-  it("is asked for names of web.allow only, whatever their address is", async () => {
+  it("is used only for names in web.allow, whatever their addresses", async () => {
     const asked: string[] = [];
     server.on("connect", ({ url, headers }, socket) => {
       asked.push(`${url} ${headers["proxy-authorization"]}`);
@@ -309,7 +309,7 @@ describe("a proxy", () => {
     expect(dialled).toEqual([]);
   });
 
-  it("that refuses is named", async () => {
+  it("is named in the error when it refuses", async () => {
     server.on("connect", (_request, socket) => socket.end("HTTP/1.1 407 Login\r\n\r\n"));
     const access = { proxyFor, allow: () => ["public.example"] };
     await expect(get("http://public.example/", access)).rejects.toThrow("HTTP 407");
@@ -323,7 +323,7 @@ describe("an answer", () => {
     ["gzip", gzipSync("plain")],
     ["br", brotliCompressSync("plain")],
     ["identity", Buffer.from("plain")],
-  ])("in %s is unpacked", async (encoding, bytes) => {
+  ])("in %s is decompressed", async (encoding, bytes) => {
     answer = (_request, response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(bytes);
     expect((await get(url)).body.toString()).toBe("plain");
@@ -357,7 +357,7 @@ describe("an answer", () => {
     await expect(get(url)).rejects.toThrow("it is larger than 5 MiB");
   });
 
-  it("that never ends is ended by the limit, before and after its headers", async () => {
+  it("that never ends is cut off at the time limit, before and after its headers", async () => {
     const limits = { timeoutMs: 300 };
     for (const headers of [false, true]) {
       answer = (_request, response) => {
@@ -369,7 +369,7 @@ describe("an answer", () => {
     await expect(get(url, { resolve }, limits)).rejects.toThrow("it took longer");
   });
 
-  it("ends with the signal of the call, with its reason", async () => {
+  it("is aborted by the signal of the call, with its reason", async () => {
     const ending = new AbortController();
     answer = () => ending.abort(new Error("aborted by the user"));
     await expect(get(url, {}, { signal: ending.signal })).rejects.toThrow("aborted by the user");
@@ -394,7 +394,7 @@ describe("an answer", () => {
     await expect(get(url)).rejects.toMatchObject({ isRefused: false });
   });
 
-  it("brings no keys: nothing is sent but what a fetch needs", async () => {
+  it("gets no keys: the request contains only what a fetch needs", async () => {
     answer = (request, response) => void response.end(Object.keys(request.headers).sort().join());
     const { body } = await get("http://public.example/#part");
     expect(body.toString()).toBe("accept,accept-encoding,connection,host,user-agent");

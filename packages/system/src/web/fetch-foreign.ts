@@ -13,9 +13,9 @@ const maxRedirects = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Makes a fetch for addresses that somebody else chose. A name is resolved once, each of its addresses has to be
- * public, and the connection goes to one of these. Redirects are judged like the first address. It sends no
- * cookies and no keys.
+ * Makes a fetch for addresses that a model or a client chose. A name is resolved once, each of its addresses has
+ * to be public, and the connection goes to one of these. Redirects are checked like the first address. It sends
+ * no cookies and no keys.
  */
 export function createFetchForeign(access: ForeignAccess): FetchForeign {
   let addresses = access.addresses;
@@ -36,7 +36,7 @@ export function createFetchForeign(access: ForeignAccess): FetchForeign {
         : new ForeignError(errorMessage(error), { cause: error });
     } finally {
       clearTimeout(late);
-      // Whatever is still open ends with it.
+      // Ends everything that is still open.
       ending.abort();
     }
   };
@@ -81,7 +81,8 @@ async function send(target: URL, { accept }: ForeignRequest, way: Way): Promise<
     "user-agent": "Mozilla/5.0 (compatible; tau)",
   };
   const path = target.pathname + target.search;
-  // Without an agent, no proxy of the process's environment and no kept connection takes its place.
+  // Without an agent, the request uses neither a proxy from the process's environment nor a kept
+  // connection.
   const sent = httpRequest({ createConnection: () => socket, setHost: false, path, headers });
   sent.once("response", resolve).once("error", reject).end();
   return unlessAborted(promise, way.signal);

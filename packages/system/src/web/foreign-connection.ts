@@ -7,12 +7,12 @@ import { allowsHost } from "../sandbox/policy/domain-list.ts";
 import { ForeignError } from "./foreign-error.ts";
 import { hostOf } from "./host-of.ts";
 
-/** How long the next address of a name waits for its turn. */
+/** How long to wait for an address before the next address of the same name is tried. */
 const dialMs = 5_000;
 
-/** What decides where the host may go. */
+/** Decides which addresses the host may fetch. */
 export interface ForeignAccess {
-  /** Names that may be at any address, and those that may be reached through the proxy. */
+  /** Names that may have any address and may be reached through the proxy. */
   readonly allow: () => readonly string[];
   /** The proxy for an address; undefined for none. */
   readonly proxyFor?: ((target: URL) => URL | undefined) | undefined;
@@ -22,7 +22,7 @@ export interface ForeignAccess {
   readonly dial?: ((address: string, port: number) => Socket) | undefined;
 }
 
-/** The access of one fetch, which ends with its signal. */
+/** The access of one fetch; everything ends with its signal. */
 export interface Way extends ForeignAccess {
   readonly addresses: { has(address: string): boolean };
   readonly signal: AbortSignal;
@@ -76,7 +76,7 @@ async function reach(addresses: readonly string[], port: number, way: Way): Prom
   throw problem;
 }
 
-/** The proxy resolves names itself, so only those that may be anywhere go through it. */
+/** The proxy resolves names itself, so only names that may have any address go through it. */
 async function throughProxy(
   proxy: URL,
   { target, port, isAllowed }: { target: URL; port: number; isAllowed: boolean },
@@ -114,7 +114,7 @@ function secured(socket: Socket, host: string, way: Way): Promise<TLSSocket> {
   return ready(secure, "secureConnect", way);
 }
 
-/** Waits until a connection is open; it ends with the signal. */
+/** Waits until a connection is open, or the signal is aborted. */
 async function ready<Connection extends Socket>(
   socket: Connection,
   event: "connect" | "secureConnect",
@@ -124,7 +124,7 @@ async function ready<Connection extends Socket>(
   const end = (): void => void socket.destroy();
   signal.addEventListener("abort", end, { once: true });
   socket.once("close", () => signal.removeEventListener("abort", end));
-  // Once it is open, the code that uses it gets errors.
+  // Once the connection is open, the code that uses it handles errors.
   socket.on("error", () => {});
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer =

@@ -1,6 +1,6 @@
 /** Why a foreign address was not fetched, as a clause: "example.com is at 10.0.0.1, which …". */
 export class ForeignError extends Error {
-  /** The address itself is not one to fetch, whatever it would answer. */
+  /** Whether the address itself must not be fetched, whatever it would answer. */
   readonly isRefused: boolean;
 
   constructor(reason: string, options: ErrorOptions & { readonly isRefused?: boolean } = {}) {

@@ -1,8 +1,8 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * What IANA's special-purpose registries do not call globally reachable (RFC 6890 and its updates), and addresses that
- * are not unicast: prefixes, then what is reachable inside of them.
+ * Addresses that IANA's special-purpose registries do not list as globally reachable (RFC 6890 and its updates), and
+ * those that are not unicast: prefixes, each with the reachable ranges inside it.
  */
 const closed4 = [
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"],
@@ -11,10 +11,10 @@ const closed4 = [
 ];
 const open4 = ["192.0.0.9/32", "192.0.0.10/32"];
 
-/** Teredo (2001::/32) and 6to4 (2002::/16), which lead to an IPv4 address inside of them, are among these. */
+/** These include Teredo (2001::/32) and 6to4 (2002::/16), which embed an IPv4 address. */
 const closed6 = [
   ...["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"],
-  // Everything but global unicast, which is 2000::/3.
+  // Everything except global unicast, which is 2000::/3.
   ...["::/3", "4000::/2", "8000::/1"],
 ];
 const open6 = [
@@ -31,18 +31,18 @@ function listOf(prefixes: readonly string[], family: "ipv4" | "ipv6"): BlockList
   return list;
 }
 
-/** Judges addresses; makes its lists when it is made. */
+/** Classifies addresses; builds its lists on construction. */
 export class PublicAddresses {
   readonly #closed4 = listOf(closed4, "ipv4");
   readonly #open4 = listOf(open4, "ipv4");
   readonly #closed6 = listOf(closed6, "ipv6");
   readonly #open6 = listOf(open6, "ipv6");
 
-  /** Whether an address, as text, is one that anybody on the internet could reach. */
+  /** Whether an address, as text, can be reached by anybody on the internet. */
   has(address: string): boolean {
     const family = isIP(address);
     if (family === 4) return !this.#closed4.check(address) || this.#open4.check(address);
-    // A zone is for addresses of a link only.
+    // Only link-local addresses have a zone.
     if (family !== 6 || address.includes("%")) return false;
     const inside = translated(address);
     if (inside !== undefined) return this.has(inside);
@@ -50,7 +50,7 @@ export class PublicAddresses {
   }
 }
 
-/** The IPv4 address that NAT64's well-known prefix (64:ff9b::/96) leads to. */
+/** The IPv4 address in NAT64's well-known prefix (64:ff9b::/96). */
 function translated(address: string): string | undefined {
   const groups = groupsOf(address);
   const prefix = [0x64, 0xff9b, 0, 0, 0, 0];
@@ -61,7 +61,7 @@ function translated(address: string): string | undefined {
 
 /** The eight groups of an IPv6 address. */
 function groupsOf(address: string): number[] {
-  // URLs write every form of it in the shortest way, without dots.
+  // `URL` normalises every form to the shortest one, without dots.
   const plain = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [head = "", tail] = plain.split("::");
   const groups = (text: string) =>

@@ -1,4 +1,5 @@
-// What reaches workspaces on other machines, and checks them: loaded for sessions that have one.
+// Code that connects to workspaces on other machines and checks them, loaded only for sessions that
+// have one.
 
 export { connectWorkspace } from "./carrier/connect-workspace.ts";
 export type { CarrierOptions } from "./common/carrier-options.ts";

@@ -2,7 +2,7 @@ import { argv, stdout } from "node:process";
 import { connectWorkspace } from "../../src/workspaces/carrier/connect-workspace.ts";
 import { runWorkspaceConformance } from "../../src/workspaces/conformance/run-workspace-conformance.ts";
 
-// Prints what the conformance checks say of the shell that the arguments name.
+// Prints the conformance results for the shell given by the arguments.
 const workspace = await connectWorkspace({ shell: argv.slice(2), cwd: "/tmp" });
 const { limited } = await workspace.describe();
 const { results } = await runWorkspaceConformance(workspace);

@@ -24,7 +24,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 const enclosed = ["--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "--die-with-parent"];
-/** These tests kill trees of processes: only where none of the machine's own can be seen. */
+/**
+ * These tests kill process trees, so they run only where processes of the machine cannot be seen.
+ */
 const noEnclosure =
   spawnSync("bwrap", [...enclosed, "true"]).status === 0
     ? undefined
@@ -39,7 +41,7 @@ interface Answer {
   }[];
 }
 
-/** Checks a place, in a table of processes of its own. */
+/** Checks a workspace in a separate process table. */
 function check(shell: readonly string[], within: readonly string[]): Promise<Answer> {
   const args = [
     ...enclosed,
@@ -61,7 +63,7 @@ async function passes(shell: readonly string[], within: readonly string[] = []):
   const { limited, results } = await check(shell, within);
   expect(results.filter(({ ok }) => !ok)).toEqual([]);
   expect(results.length).toBeGreaterThan(100);
-  // Nothing is excused but this.
+  // The only excused failures.
   expect(results.flatMap(({ limited: word }) => word ?? [])).toEqual(["modified-at-seconds"]);
   expect(limited.toSorted()).toEqual(["kill-tree", "modified-at-seconds", "within"]);
 }
@@ -88,7 +90,7 @@ describeWith(noEnclosure)("the shell form keeps the interface", () => {
     await passes([noisy]);
   });
 
-  test("over docker exec -i: an environment of its own, an argument list", {
+  test("over docker exec -i: a separate environment, an argument list", {
     timeout,
   }, async () => {
     const docker = program(
@@ -102,14 +104,14 @@ describeWith(noEnclosure)("the shell form keeps the interface", () => {
 for (const shell of ["bash", "fish", "tcsh", "zsh"]) {
   describeWith(noEnclosure ?? (has(shell) ? undefined : `${shell} is not installed`))(
     `the shell form behind ${shell}`,
-    () => test("keeps the interface", { timeout }, () => passes([shell, "-c"])),
+    () => test("passes the checks", { timeout }, () => passes([shell, "-c"])),
   );
 }
 
 describeWith(noEnclosure ?? (has("busybox") ? undefined : "busybox is not installed"))(
   "the shell form in a root with busybox alone",
   () =>
-    test("keeps the interface", { timeout }, async () => {
+    test("passes the checks", { timeout }, async () => {
       const bin = join(folder, "bin");
       for (const name of ["bin", "tmp"]) mkdirSync(join(folder, name));
       const busybox = spawnSync("sh", ["-c", "command -v busybox"], {
@@ -143,7 +145,7 @@ const sshd = ["/usr/sbin/sshd", "/usr/bin/sshd"].find((path) => existsSync(path)
 describeWith(noEnclosure ?? (sshd && has("ssh") ? undefined : "OpenSSH is not installed"))(
   "the shell form over ssh -T",
   () =>
-    test("keeps the interface", { timeout }, async () => {
+    test("passes the checks", { timeout }, async () => {
       const at = (name: string) => join(folder, name);
       for (const name of ["host", "user"]) {
         spawnSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", at(name)]);
@@ -160,7 +162,7 @@ describeWith(noEnclosure ?? (sshd && has("ssh") ? undefined : "OpenSSH is not in
         PermitRootLogin: "yes",
         MaxStartups: "100",
         Banner: at("banner"),
-        // The login shell reads no files of the person's who runs the tests.
+        // The login shell must not read files of the user who runs the tests.
         SetEnv: `HOME=${folder}`,
       };
       writeFileSync(at("banner"), "Authorized use only\n");
@@ -171,7 +173,7 @@ describeWith(noEnclosure ?? (sshd && has("ssh") ? undefined : "OpenSSH is not in
       const words = [...options, ...more].flatMap((option) => ["-o", option]);
       const { username } = userInfo();
       const ssh = ["ssh", "-F", "none", "-T", ...words, "-p", String(port), "-i", at("user")];
-      // A server of root's insists on this folder.
+      // An SSH server run by root requires this folder.
       if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
       const server = `${sshd} -D -e -f "${at("config")}" 2>/dev/null & exec "$@"`;
       await passes([...ssh, `${username}@127.0.0.1`], ["sh", "-c", server, "sh"]);

@@ -606,7 +606,7 @@ socket.on("data", (d) => console.log(String(d)));'`,
     worked: sees,
   },
 
-  // Only to read
+  // With mode readOnly
   "a file in the project": {
     policy: () => ({ mode: "readOnly" }),
     lines: () => ["echo evil > file.txt"],

@@ -7,16 +7,19 @@ export interface CommandReading {
   readonly isWrapper: boolean;
 }
 
-/** What scheduling wants to know of a line besides its parts. */
+/** Facts about a line, besides its parts, that scheduling needs. */
 export type LineTrait = "assignment" | "background";
 
-/** What is known of a line so far. Inner lines, such as that of `sh -c`, are read into the same. */
+/**
+ * The facts known about a line so far. Inner lines, such as that of `sh -c`, are added to the same
+ * object.
+ */
 export class LineReading {
   readonly parts: (CommandReading | WritePart)[] = [];
   readonly traits = new Set<LineTrait>();
   /** Why the line is not understood; the first reason found. */
   reason: string | undefined;
-  /** A `cd` came before, in the order of the text. */
+  /** Whether a `cd` came earlier in the text. */
   #hasMoved = false;
 
   moves(): void {

@@ -5,7 +5,7 @@ interface CommandPart {
   /** The first word: a name, or the path of a program. */
   readonly name: string;
   /**
-   * It does nothing but start another command, which is the next part (`env`, `timeout`, `sh -c`).
+   * The command only starts another command, which is the next part (`env`, `timeout`, `sh -c`).
    * `sudo`, `xargs` and `find` are not marked: they change what the other command does.
    */
   readonly isWrapper?: true;
@@ -25,6 +25,6 @@ export type ShellLine =
       readonly understood: false;
       /** Why, as a clause: `it has a command substitution`. */
       readonly reason: string;
-      /** Commands to show to a person, as they are written; there may be others. */
+      /** Commands to show to a person, as written; the list may be incomplete. */
       readonly commands: readonly string[];
     };

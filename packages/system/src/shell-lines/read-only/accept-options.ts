@@ -4,11 +4,11 @@ export type Accept = (words: readonly ShellWord[]) => boolean;
 
 export interface ForbiddenOptions {
   readonly short?: string;
-  /** Names of long options; what may be an abbreviation of one is refused, too. */
+  /** Names of long options; possible abbreviations of them are refused, too. */
   readonly long?: readonly string[];
 }
 
-/** Accepts all words but some options; a word that may become an option is not accepted. */
+/** Accepts all words except some options; also refuses a word that may expand to an option. */
 export function without({ short = "", long = [] }: ForbiddenOptions): Accept {
   return (words) =>
     words.every(({ text, isOpen }) => {

@@ -1,7 +1,7 @@
 import type { ShellWord } from "../line/shell-word.ts";
 import { type Accept, operandsOf, without } from "./accept-options.ts";
 
-/** Options of any command with which git writes a file or runs a program. */
+/** Options that make any git command write a file or run a program. */
 const plain = without({
   long: [
     ...["output", "output-directory", "ext-diff", "textconv", "filters", "show-signature"],
@@ -16,7 +16,7 @@ const always = [
   ...["shortlog", "show", "show-branch", "show-ref", "status", "var", "version", "whatchanged"],
 ];
 
-/** Commands that list when they get these words. */
+/** Commands that only list, given words of this form. */
 const lists: Readonly<Record<string, RegExp>> = {
   config: /^(?:--get|--get-all|--get-regexp|--list|-l|get|list)$/,
   notes: /^(?:list|show)$/,
@@ -25,14 +25,14 @@ const lists: Readonly<Record<string, RegExp>> = {
   stash: /^(?:list|show)$/,
   worktree: /^list$/,
 };
-/** Of them, those that list without any word. */
+/** Those commands that list when given no words. */
 const listsAlone = new Set(["notes", "reflog", "remote"]);
 
 const listingRefs = /^(?:-l|--list|--(?:no-)?(?:contains|merged)(?:=.*)?|--points-at(?:=.*)?)$/;
 const refOptions =
   /^-(?:a|r|v|vv|l|n\d*|-all|-remotes|-verbose|-list|-show-current|-(?:no-)?(?:contains|merged)(?:=.*)?|-points-at(?:=.*)?|-sort=.*|-format=.*|-no-color|-column)$/;
 
-/** A name without an option that lists makes a branch or a tag. */
+/** A name without a listing option creates a branch or a tag. */
 const acceptRefs: Accept = (words) => {
   if (words.some(({ isOpen }) => isOpen)) return false;
   const options = words.filter(({ text }) => text.startsWith("-"));
@@ -55,7 +55,7 @@ export const acceptGit: Accept = (words) => {
 };
 
 function acceptCommand(command: string, words: readonly ShellWord[]): boolean {
-  // For grep, -O opens a program; elsewhere it names a file that is read.
+  // For grep, -O opens a program; for other commands it names a file to read.
   if (command === "grep") return plain(words) && without({ short: "O" })(words);
   if (command === "branch" || command === "tag") return acceptRefs(words);
   if (always.includes(command)) return plain(words);

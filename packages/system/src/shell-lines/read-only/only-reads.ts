@@ -2,7 +2,7 @@ import type { CommandReading, LineReading } from "../line/line-reading.ts";
 import type { ShellWord } from "../line/shell-word.ts";
 import { readerOf } from "./readers.ts";
 
-/** Wrappers that change nothing about what the other command writes. */
+/** Wrappers that do not affect what the other command writes. */
 const harmlessWrappers: ReadonlySet<string> = new Set([
   ...["builtin", "command", "env", "eval", "ionice", "nice", "stdbuf", "time", "timeout"],
 ]);
@@ -18,7 +18,7 @@ export function onlyReads({ reason, traits, parts }: LineReading): boolean {
       continue;
     }
     const reader = readerOf(name);
-    // What xargs adds may be an option.
+    // A word that xargs adds may be an option.
     if (reader === undefined || (mayGetMore && reader.accepts !== undefined)) return false;
     if (reader.accepts?.(part.words.slice(1)) === false) return false;
     mayGetMore = name === "xargs";
@@ -26,13 +26,13 @@ export function onlyReads({ reason, traits, parts }: LineReading): boolean {
   return true;
 }
 
-/** The name of a program of the system; what another folder has under this name is not known. */
+/** The name of a system program; a program with the same name in another folder is unknown. */
 function nameOf([first]: readonly ShellWord[]): string {
   return (first?.text ?? "").replace(/^\/(?:usr\/)?bin\//, "");
 }
 
 function isHarmless(name: string, { words }: CommandReading): boolean {
-  // As a login shell, it would run files of the user first.
+  // A login shell would first run files of the user.
   if (/^(?:ba|da|z)?sh$/.test(name)) return words[1]?.text === "-c";
   return harmlessWrappers.has(name);
 }

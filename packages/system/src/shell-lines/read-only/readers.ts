@@ -3,11 +3,11 @@ import { acceptGit } from "./git-readers.ts";
 import { acceptAwk, acceptSed } from "./script-readers.ts";
 
 export interface Reader {
-  /** The words with which it only reads; any when absent. */
+  /** Accepts the words with which the command only reads; any words if absent. */
   readonly accepts?: Accept | undefined;
 }
 
-/** They write nothing, whatever their options. */
+/** Commands that write nothing, whatever their options. */
 const always = [
   ...[
     ":",
@@ -32,7 +32,7 @@ const always = [
   ...["whereis", "which", "whoami", "xargs", "zcat"],
 ];
 
-/** They only read if they just print their version. */
+/** Commands that only read if they just print their version. */
 const versioned = [
   ...["bun", "cargo", "clang", "cmake", "deno", "docker", "gcc", "go", "java", "javac", "kubectl"],
   ...["make", "node", "npm", "pip", "pip3", "pnpm", "python", "python3", "ruby", "rustc", "tsc"],
@@ -43,12 +43,12 @@ const acceptVersion: Accept = (words) =>
   words.length === 1 && /^(?:--version|-v|-V|version)$/.test(words[0]?.text ?? "");
 const acceptNothing: Accept = (words) => words.length === 0;
 
-/** Actions of `find` that change files; those that run a command are judged by it. */
+/** Actions of `find` that change files; for those that run a command, the command is judged. */
 const findActions = /^-(?:delete|fls|fprint.*|ok|okdir)$/;
 
-/** They only read with some of their options. */
+/** Commands that only read with some of their options. */
 const sometimes: readonly (readonly [string, Accept])[] = [
-  // These wrappers are only judged here when they run no command.
+  // Wrappers that are judged here only if they run no command.
   ["command", (words) => /^-p*[vV]/.test(words[0]?.text ?? "")],
   ["env", acceptNothing],
   ["hostname", acceptNothing],
@@ -62,7 +62,7 @@ const sometimes: readonly (readonly [string, Accept])[] = [
   ["sed", acceptSed],
   ["sort", without({ short: "o", long: ["output", "compress-program"] })],
   ["tree", without({ short: "o", long: ["output"] })],
-  // A second file is its output.
+  // The second file is the output.
   ["uniq", (words) => operandsOf(words).length < 2 && words.every(({ isOpen }) => !isOpen)],
 ];
 const plainDate = without({ short: "s", long: ["set"] });
@@ -73,7 +73,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ...sometimes.map(([name, accepts]) => [name, { accepts }] as const),
 ]);
 
-/** What is known of a command; undefined when it may write. */
+/** What is known about a command; undefined if it may write. */
 export function readerOf(name: string): Reader | undefined {
   return readers.get(name);
 }

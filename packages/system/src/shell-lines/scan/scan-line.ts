@@ -9,19 +9,19 @@ const separator = /&&|\|\||\|(?!&)|;(?![;&])|&(?!>)|\n/y;
 const redirection = /\d?(<>|<&|<<(?![<-])|<|>>|>\||>&|>)/y;
 const delimiter = /^(?:(\w+)|'(\w+)'|"(\w+)")$/;
 
-/** A command has to follow. */
+/** Operators after which a command must follow. */
 const joins: ReadonlySet<string> = new Set(["&&", "||", "|"]);
 
-/** What the shell reads as part of a construct, and not as a command. */
+/** Words that the shell reads as part of a construct instead of a command. */
 const reserved: ReadonlySet<string> = new Set([
   ...["if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until"],
   ...["do", "done", "in", "function", "coproc", "time", "!", "[[", "]]"],
 ]);
 
 /**
- * Reads a line of bash if all of it lies in a small grammar, which `docs/approvals.md` shows; every other line
- * is not understood. To find what is dangerous in the whole language was tried, and failed, three
- * times ([decision 29](../../../../../docs/decisions/0029-a-small-grammar.md)).
+ * Reads a line of bash that is entirely within a small grammar (see `docs/approvals.md`); any other line is
+ * not understood. Three attempts to find dangerous constructs in the whole language failed ([decision
+ * 29](../../../../../docs/decisions/0029-a-small-grammar.md)).
  *
  * @throws {NotUnderstood}
  */
@@ -76,7 +76,7 @@ class LineScanner {
     this.#take(comment);
   }
 
-  /** Empty lines and comments before a command. */
+  /** Skips empty lines and comments before a command. */
   #newlines(): void {
     for (this.#blanks(); this.#source.charAt(this.#at) === "\n"; this.#blanks()) this.#newline();
   }
@@ -116,7 +116,7 @@ class LineScanner {
     return operator;
   }
 
-  /** `!` and `time` before a pipeline; whether there is a `time`. */
+  /** Reads `!` and `time` before a pipeline; returns whether there is a `time`. */
   #prefix(): boolean {
     let isTimed = false;
     for (;;) {
@@ -141,7 +141,7 @@ class LineScanner {
         continue;
       }
       const word = this.#word();
-      // To bash a descriptor, and an argument to dash.
+      // For bash this is a descriptor, for dash an argument.
       if (/^\d+$/.test(word.raw) && /[<>]/.test(this.#source.charAt(this.#at))) {
         throw new NotUnderstood(`sh may read ${word.raw} before a redirection in another way`);
       }
@@ -204,6 +204,9 @@ class LineScanner {
   }
 }
 
-/** To dash a program, which runs its first argument, also one that bash takes for an assignment. */
+/**
+ * For dash, `time` is a program that runs its first argument, even one that bash takes for an
+ * assignment.
+ */
 const timeReason = "sh may read time in another way";
 const betweenReason = "a line break comes between a here-document and its text";

@@ -7,13 +7,13 @@ export interface ScannedRedirection {
 }
 
 export interface ScannedCommand {
-  /** Empty where there are redirections only. */
+  /** Empty if there are only redirections. */
   readonly words: readonly ShellWord[];
   readonly redirections: readonly ScannedRedirection[];
   readonly hasAssignments: boolean;
 }
 
-/** A line of the grammar, its commands in the order of the text. */
+/** A line within the grammar, with its commands in textual order. */
 export interface ScannedLine {
   readonly commands: readonly ScannedCommand[];
   readonly hasBackground: boolean;

@@ -5,19 +5,22 @@ export interface ScannedWord extends ShellWord {
   readonly raw: string;
 }
 
-/** What means itself outside of quotes. */
+/** Characters without a special meaning outside of quotes. */
 const plain = /[\w./,:+@%=^~\]!#-]+/y;
-/** Everything that ends a word. */
+/** Characters that end a word. */
 const end = /[\s;&|<>]/;
-/** `$NAME`, `${NAME}`, the arguments of `sh -c`, the last exit code, the last job. Not `$_`: a line sets it. */
+/**
+ * `$NAME`, `${NAME}`, the arguments of `sh -c`, the last exit code, the last job. Not `$_`, which
+ * the line itself sets.
+ */
 const parameter = /\$(?:(?!_\b)[A-Za-z_]\w*|\{(?!_\})[A-Za-z_]\w*\}|[?!0-9@*])/y;
-/** A dollar before one of these is a dollar. */
+/** A dollar sign before one of these is literal. */
 const plainDollar = { bare: /\$(?=[ \t\n;|]|$)/y, quoted: /\$(?=["' ./,:;)|%])/y };
 const quotedText = /[^"\\$`]+/y;
 
 /**
- * Reads one word of the shell. Outside of quotes only what surely means itself is read, and patterns;
- * no brace expansion, no arrays, no substitution of any kind, no other quotes than plain ones.
+ * Reads one word of the shell. Outside of quotes it accepts only literal characters and patterns: no
+ * brace expansion, no arrays, no substitution of any kind, and no quotes other than plain ones.
  */
 export class WordScanner {
   readonly #source: string;
@@ -131,7 +134,7 @@ export class WordScanner {
     }
     this.#text += name;
     this.#isLiteral = false;
-    // The exit code is always one number.
+    // The exit code is always a single number.
     this.#maySplit ||= name === "$@" || (isBare && name !== "$?");
     this.#isOpen ||= this.#maySplit || isStart;
   }
@@ -144,14 +147,14 @@ export class WordScanner {
       : "it has an expansion other than $NAME";
   }
 
-  /** `find` and `xargs` know them as a placeholder. */
+  /** `find` and `xargs` use them as a placeholder. */
   #emptyBraces(): void {
     if (this.#source.charAt(this.#at + 1) !== "}") throw new NotUnderstood("it has braces");
     this.#text += "{}";
     this.#at += 2;
   }
 
-  /** `[` alone is a command. */
+  /** A lone `[` is a command. */
   #pattern(mark: string, start: number): void {
     const next = this.#source.charAt(this.#at + 1);
     const isCommand = mark === "[" && this.#at === start && (next === "" || /\s/.test(next));

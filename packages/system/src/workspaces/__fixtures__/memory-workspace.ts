@@ -10,16 +10,19 @@ import {
 
 type Entry = Uint8Array | "directory";
 
-/** Runs a command of the place. */
+/** Runs a command of the workspace. */
 export type MemoryCommand = (options: WorkspaceSpawnOptions) => Promise<WorkspaceExit>;
 
-/** A place that shares nothing with the disk: files in a map, and commands that a function answers. */
+/**
+ * A workspace that shares nothing with the disk: its files are in a map, and a function answers its
+ * commands.
+ */
 export class MemoryWorkspace implements Workspace {
   readonly id = "memory";
   readonly cwd: string;
   readonly #entries = new Map<string, Entry>([["/", "directory"]]);
   readonly #run: MemoryCommand;
-  /** Calls in their order, for those who count round trips. */
+  /** Calls in order, for tests that count round trips. */
   readonly calls: string[] = [];
 
   constructor(cwd: string, run: MemoryCommand = async () => ({ exitCode: 127 })) {

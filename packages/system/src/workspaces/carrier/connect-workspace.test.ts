@@ -18,7 +18,7 @@ const ready = (more: object = {}) =>
     ...more,
   });
 
-/** A server whose `stat` has the value of an expression as its size. */
+/** A server whose `stat` reports the value of an expression as the size. */
 const server = (size: string, before = "", first = ready()) => `
   ${before};
   console.log(${JSON.stringify(first)});
@@ -49,8 +49,8 @@ describe("connectWorkspace", () => {
     expect(await workspace.stat("/a").catch((error) => error.code)).toBe("lost");
   });
 
-  it("says what a program said that cannot serve", async () => {
-    // Not a loop: that would never write what the pipe does not take at once.
+  it("reports the output of a program that cannot serve", async () => {
+    // Not a loop: that would never write output that the pipe does not take immediately.
     const flood = `setInterval(() => console.log("garbage".repeat(1000)), 1)`;
     expect(await failureOf(flood)).toContain("it printed more than 64 KiB");
     const late = `console.log("x".repeat(66_000))`;
@@ -87,7 +87,7 @@ describe("connectWorkspace", () => {
     await workspace.dispose();
   });
 
-  it("ends what ran as lost, and connects again", async () => {
+  it("ends running commands as lost, and reconnects", async () => {
     const statuses: string[] = [];
     const workspace = await connect(server("process.pid"), {
       onStatus: (status, reason) => void statuses.push(`${status} ${reason ?? ""}`),
@@ -107,7 +107,7 @@ describe("connectWorkspace", () => {
     await workspace.dispose();
   });
 
-  it("gives up after its time, and then tries once for each call", async () => {
+  it("gives up reconnecting after its time limit, and then tries once per call", async () => {
     const flag = `/tmp/tau-carrier-${process.pid}`;
     const once = `const fs = require("node:fs"); if (fs.existsSync("${flag}")) { console.error("no more"); process.exit(1); } fs.writeFileSync("${flag}", "")`;
     const { rmSync } = process.getBuiltinModule("node:fs");
@@ -128,7 +128,7 @@ describe("connectWorkspace", () => {
     }
   });
 
-  it("stops waiting at an abort, and when it is disposed of", async () => {
+  it("stops waiting on abort, and when it is disposed of", async () => {
     const once = `const fs = require("node:fs"); if (process.ppid && fs.existsSync("/tmp/tau-once-${process.pid}")) for (;;); fs.writeFileSync("/tmp/tau-once-${process.pid}", "")`;
     const { rmSync } = process.getBuiltinModule("node:fs");
     try {

@@ -23,10 +23,10 @@ const defaultReconnectMs = 60_000;
 const defaultConnectMs = 60_000;
 
 /**
- * Connects to the workspace of a spec. To be disposed of: its program runs until then.
+ * Connects to the workspace of a spec. The caller must dispose of it: its program runs until then.
  *
  * @throws {SessionError} `invalid_option` naming the member of the spec
- * @throws {ProtocolError} `workspace_unreachable`, with what its program said last
+ * @throws {ProtocolError} `workspace_unreachable`, with the last output of its program
  */
 export async function connectWorkspace(
   spec: WorkspaceSpec,
@@ -44,7 +44,7 @@ export async function connectWorkspace(
   throw new SessionError("invalid_option", { option: "workspace.client", reason });
 }
 
-/** A workspace of the client: nothing is started, and a client that comes ends the wait for one. */
+/** A workspace served by a client: no program is started, and a connecting client ends the wait. */
 function connectClient(
   spec: ClientSpec,
   client: ServingClients,

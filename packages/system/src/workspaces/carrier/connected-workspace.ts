@@ -12,43 +12,44 @@ import { unlessAborted } from "../../base/unless-aborted.ts";
 import { startKeptProcess } from "./kept-process.ts";
 import { KeptSandboxes } from "./kept-sandboxes.ts";
 
-/** One connection to a place, until it is lost. */
+/** One connection to a workspace, until it is lost. */
 export interface Connection {
   readonly workspace: Workspace;
 }
 
 export interface Reconnection {
-  /** Makes a connection. `onLost` is called once when that is lost again. */
+  /** Opens a connection. `onLost` is called once when that connection is lost. */
   readonly connect: (options: {
     readonly onLost: (reason: string) => void;
-    /** How long it may take. */
+    /** How long connecting may take. */
     readonly limitMs: number;
     readonly signal: AbortSignal;
   }) => Promise<Connection>;
   readonly reconnectMs: number;
   readonly connectMs: number;
   readonly onStatus?: ((status: WorkspaceStatus, reason?: string) => void) | undefined;
-  /** Resolves when the place can be reached again, before the next try would have come. */
+  /** Resolves when the workspace is reachable again, which may be before the next attempt. */
   readonly reachable?: (() => Promise<void>) | undefined;
-  /** Called when it is disposed of. */
+  /** Called when the workspace is disposed of. */
   readonly onDispose?: (() => void) | undefined;
 }
 
 const firstPauseMs = 200;
 const maxPauseMs = 10_000;
-/** A try takes at least so long, however little of the time to reconnect is left. */
+/** The minimum time for an attempt, even if less of the reconnect time is left. */
 const minTryMs = 1_000;
 
 /**
- * A place behind connections of which each may be lost (decision 61). What runs then ends as `lost`,
- * and is never repeated: it may have happened. New calls wait for the next connection.
+ * A workspace behind connections, each of which may be lost (decision 61). Calls that are running
+ * then end as `lost` and are never repeated, because they may have taken effect. New calls wait for
+ * the next connection.
  */
 export interface ConnectedWorkspace extends Workspace {
   readonly status: WorkspaceStatus;
   dispose(): Promise<void>;
 }
 
-/** Makes the first connection, and fails as that does. */
+/** Opens the first connection, and fails if that fails. */
 export async function openConnectedWorkspace(
   reconnection: Reconnection,
   signal: AbortSignal = new AbortController().signal,
@@ -88,7 +89,7 @@ function workspaceOver(first: Workspace, connections: Connections): ConnectedWor
           return current.search(request);
         }),
     }),
-    /** Asked of the first connection only: a place does not change. */
+    /** Asks only the first connection: the description of a workspace does not change. */
     async describe(options = {}) {
       if (options.signal?.aborted) throw new WorkspaceError("aborted");
       description ??= await use(options, (current) => current.describe(options));
@@ -131,7 +132,7 @@ function durableOver({ use }: Connections): WorkspaceDurable {
   };
 }
 
-/** The connections to a place, one after the other. */
+/** The successive connections to a workspace. */
 class Connections {
   readonly sandboxes = new KeptSandboxes();
   readonly #reconnection: Reconnection;
@@ -148,7 +149,7 @@ class Connections {
     return this.#workspace === undefined ? "lost" : "connected";
   }
 
-  /** Calls the place, over the next connection if there is none. */
+  /** Makes a call, over a new connection if there is none. */
   readonly use = async <Value>(
     { signal }: WorkspaceCall = {},
     call: (workspace: Workspace) => Promise<Value>,
@@ -167,7 +168,7 @@ class Connections {
     this.#reconnection.onDispose?.();
   }
 
-  /** The next connection, for which all calls wait together. */
+  /** The next connection, which all calls await together. */
   async #connection(signal: AbortSignal | undefined): Promise<Workspace> {
     if (this.#disposed.signal.aborted) throw lost("it was closed");
     const { connectMs } = this.#reconnection;
@@ -187,7 +188,7 @@ class Connections {
     const forget = (): void => {
       if (this.#connecting === work) this.#connecting = undefined;
     };
-    // Perhaps nobody else waits for it.
+    // It may be that no call awaits it.
     work.then(forget, forget);
     return work;
   }

@@ -15,21 +15,21 @@ import { type CommandSpec, workspaceIdOf } from "../common/workspace-spec.ts";
 
 /** How much a program may print before it is ready, such as a banner or the output of `.bashrc`. */
 const maxNoiseBytes = 64 * 1024;
-/** More than the first frame has. */
+/** Larger than any first frame. */
 const maxReadyBytes = 64 * 1024;
-/** What a program sent before its end is still read for so long, though others hold its pipe. */
+/** How long output is still read after the end of a program, if other processes hold its pipe. */
 const drainMs = 500;
-/** How long a program may take to end when its input has ended. */
+/** How long a program may take to end after its input ended. */
 const endMs = 2_000;
 
 export interface ConnectionRequest extends CarrierOptions {
   readonly processes: ProcessRegistry;
-  /** Called once when a connection that was there is lost. */
+  /** Called once when an established connection is lost. */
   readonly onLost: (reason: string) => void;
   readonly connectMs: number;
 }
 
-/** One life of a program that speaks decision 62. */
+/** One run of a program that speaks the protocol of decision 62. */
 export interface ExecConnection {
   readonly workspace: FramedWorkspace;
   readonly canSearch: boolean;
@@ -40,7 +40,7 @@ type Chunks = AsyncIterator<Buffer, unknown>;
 /**
  * Starts the program and waits until it is ready.
  *
- * @throws {ProtocolError} `workspace_unreachable`, with what it said last
+ * @throws {ProtocolError} `workspace_unreachable`, with its last output
  */
 export async function connectExec(
   spec: CommandSpec,
@@ -65,7 +65,7 @@ export async function connectExec(
 
 interface Beginning {
   readonly ready: ExecServerReady;
-  /** What came behind it at once. */
+  /** The data that followed it immediately. */
   readonly rest: readonly unknown[];
 }
 
@@ -156,7 +156,7 @@ function serve(parts: Parts): ExecConnection {
   return { workspace, canSearch };
 }
 
-/** Hands over what the program sends until it ends. */
+/** Passes on what the program sends until it ends. */
 async function follow(parts: Parts, workspace: FramedWorkspace): Promise<void> {
   const { program, chunks, lines, rest } = parts;
   const read = async (): Promise<void> => {

@@ -6,10 +6,10 @@ import {
 } from "@tau-agent/rpc-protocol/workspace";
 
 type OnOutput = WorkspaceSpawnOptions["onOutput"];
-/** Goes on with the command over the next connection, behind so many bytes of output. */
+/** Continues with the command over the next connection, after the given number of output bytes. */
 type Adopt = (onOutput: OnOutput, fromOffset: number) => Promise<WorkspaceProcess>;
 
-/** Starts a kept command, which goes on over the next connection when this one is lost. */
+/** Starts a kept command, which continues over the next connection when this one is lost. */
 export async function startKeptProcess<Options extends { readonly onOutput: OnOutput }>(
   options: Options,
   start: (options: Options) => Promise<WorkspaceProcess>,
@@ -23,11 +23,12 @@ export async function startKeptProcess<Options extends { readonly onOutput: OnOu
   const goOn = async (error: unknown): Promise<WorkspaceProcess> => {
     if (!isWorkspaceError(error, "lost")) throw error;
     return adopt(onOutput, seen).catch((reason: unknown) => {
-      // It was never started, or not kept: its network ended at this host.
+      // The command was never started, or not kept because its network ended at this host.
       throw isWorkspaceError(reason, "not_found") ? error : reason;
     });
   };
-  // What was lost while it started may run: only a place that knows nothing of it has not started it.
+  // A command whose start was interrupted may be running: only a workspace that does not know it has
+  // not started it.
   let process = await start({ ...options, onOutput }).catch(goOn);
   const follow = async (): Promise<WorkspaceExit> => {
     for (;;) {

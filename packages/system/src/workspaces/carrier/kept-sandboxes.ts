@@ -7,15 +7,17 @@ import {
 
 interface Kept {
   readonly request: WorkspaceSandboxRequest;
-  /** That of the newest connection. */
+  /** The sandbox over the newest connection. */
   sandbox: WorkspaceSandbox;
 }
 
-/** The sandboxes of a place, which are opened again over each connection before a call uses it. */
+/**
+ * The sandboxes of a workspace, which are reopened over each new connection before a call uses it.
+ */
 export class KeptSandboxes {
   readonly #open = new Map<string, Kept>();
 
-  /** @throws {WorkspaceError} `unsupported`: the place opens none */
+  /** @throws {WorkspaceError} `unsupported`: the workspace has no sandboxes */
   async open(workspace: Workspace, request: WorkspaceSandboxRequest): Promise<WorkspaceSandbox> {
     const sandbox = await openIn(workspace, request);
     const kept: Kept = { request, sandbox };
@@ -29,7 +31,7 @@ export class KeptSandboxes {
     };
   }
 
-  /** Opens all of them in the place behind a new connection. */
+  /** Reopens all of them in the workspace behind a new connection. */
   async openAgain(workspace: Workspace): Promise<void> {
     await Promise.all(
       [...this.#open.values()].map(async (kept) => {

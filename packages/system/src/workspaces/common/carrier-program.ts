@@ -18,9 +18,9 @@ export interface CarrierRequest
 }
 
 /**
- * Starts a program as children of `bash` are started, without keys.
+ * Starts a program without keys in its environment, like the commands of `bash`.
  *
- * @throws {ProcessError} it could not be started
+ * @throws {ProcessError} the program could not be started
  */
 export async function startCarrierProgram(request: CarrierRequest): Promise<CarrierProgram> {
   const [file = "", ...args] = request.argv;
@@ -32,7 +32,7 @@ export async function startCarrierProgram(request: CarrierRequest): Promise<Carr
       stdio: "pipe",
       windowsHide: true,
     });
-    // Listen at once: a missing program is reported before any promise continues.
+    // Listen immediately: a missing program is reported before any promise continues.
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
     return createCarrierProgram(child, planned, request.processes);
   } catch (error) {
@@ -53,7 +53,7 @@ function createCarrierProgram(
   if (pid !== undefined) processes.add(pid);
   for (const each of [child, stdin, stdout, stderr]) each.on("error", () => {});
   stderr.on("data", (chunk: Buffer) => errors.push(chunk));
-  /** Fulfilled with how it ended, in words. What it started may still hold its pipes. */
+  /** Fulfilled with the way it ended, in words. Its descendants may still hold its pipes. */
   const ended = new Promise<string>((resolve) => {
     child.once("exit", (code, signal) => {
       hasEnded = true;
@@ -66,7 +66,7 @@ function createCarrierProgram(
     ended,
     stdout: stdout as Readable,
     stderr: stderr as Readable,
-    /** Resolves once the program can take more, or takes nothing any more. */
+    /** Resolves once the program can accept more input, or none any more. */
     write(bytes: string | Uint8Array): Promise<void> {
       return new Promise((resolve) => {
         stdin.write(bytes, () => resolve());
@@ -75,21 +75,21 @@ function createCarrierProgram(
     endInput(): void {
       stdin.end();
     },
-    /** Notes what it printed that was not meant for the host. */
+    /** Notes output that was not meant for the host. */
     drop(bytes: Uint8Array): void {
       dropped.push(bytes);
     },
-    /** What it said last: of errors, else of what was dropped. */
+    /** The last line of output: from stderr, otherwise from the dropped output. */
     lastLine(): string | undefined {
       return errors.text ?? dropped.text;
     },
-    /** Kills it with all that came from it. */
+    /** Kills the program with all its descendants. */
     stop(): void {
       if (pid !== undefined) {
         processes.kill(pid, planned);
         if (hasEnded) processes.leaderEnded(pid);
       }
-      // What left its group may hold the pipes.
+      // Processes that left the group may still hold the pipes.
       for (const stream of [stdin, stdout, stderr]) stream.destroy();
     },
   };
@@ -99,7 +99,7 @@ export type CarrierProgram = ReturnType<typeof createCarrierProgram>;
 
 function carrierVariables(request: CarrierRequest): Record<string, string> {
   const { environment = env, keyVariables = [...keyVariableNames()], namedVariables } = request;
-  // It may contain a password.
+  // The text may contain a password.
   const { TAU_STORE: _, ...rest } = environment;
   return processEnvironment({ environment: rest, keyVariables, namedVariables });
 }

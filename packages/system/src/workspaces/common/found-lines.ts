@@ -3,16 +3,16 @@ import { truncateLine } from "../../processes/truncate.ts";
 
 /** A line that a search reports, in the order of files and lines. */
 export interface FoundLine {
-  /** With slashes, from the searched folder. */
+  /** Relative to the searched folder, with slashes. */
   readonly path: string;
   readonly number: number;
   readonly text: string;
   readonly isMatch: boolean;
-  /** Another line of the match before it. */
+  /** Whether it continues a match that spans several lines. */
   readonly isRest?: boolean;
 }
 
-/** One answer of a workspace must stay small enough for a frame, escaped. */
+/** A result must stay small enough to fit into a frame after escaping. */
 const maxCharacters = 1024 * 1024;
 const maxLineCharacters = 64 * 1024;
 
@@ -24,12 +24,14 @@ interface Found {
   readonly after: string[];
   /** The last line of the match itself. */
   end: number;
-  /** The last line that it has. */
+  /** The last line with its context. */
   last: number;
 }
 
-/** Makes the result of a search from its lines. A line that one match has is not repeated by the next. */
-/** @param pathOf the path of a result, by the one of its line */
+/**
+ * Makes the result of a search from its lines. A line in one match is not repeated in the next.
+ * @param pathOf converts the path of a line to the path of a result
+ */
 export function createFoundLines(limit: number, context: number, pathOf: (path: string) => string) {
   const found: Found[] = [];
   let linesBefore: FoundLine[] = [];
@@ -51,7 +53,7 @@ export function createFoundLines(limit: number, context: number, pathOf: (path: 
   }
 
   return {
-    /** Takes a line; false when nothing more is wanted. */
+    /** Takes a line; returns false when no more lines are needed. */
     add(line: FoundLine): boolean {
       const isFull = line.isMatch && found.length >= limit;
       characters += line.path.length + Math.min(line.text.length, maxLineCharacters);

@@ -1,7 +1,7 @@
 const maxBytes = 4096;
 const maxLength = 500;
 
-/** The last line of what a program says, for errors. */
+/** The last line of a program's output, for errors. */
 export class LastLine {
   #tail: Buffer = Buffer.alloc(0);
 
@@ -9,7 +9,7 @@ export class LastLine {
     this.#tail = Buffer.concat([this.#tail, bytes.subarray(-maxBytes)]).subarray(-maxBytes);
   }
 
-  /** Undefined as long as it has said nothing. */
+  /** Undefined if there was no output so far. */
   get text(): string | undefined {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
     const lines = this.#tail.toString().replace(/\x1b\[[\d;?]*[A-Za-z]|[^\P{Cc}\n\r]/gu, "");

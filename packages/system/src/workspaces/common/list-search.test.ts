@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { MemoryWorkspace } from "../__fixtures__/memory-workspace.ts";
 import { searchByListing } from "./list-search.ts";
 
-/** A place where each read takes a while, with as many files. */
+/** A workspace with the given number of files, where each read takes a while. */
 function slowPlace(count: number) {
   const place = new MemoryWorkspace("/work");
   const numbers = Array.from({ length: count }, (_, index) => index);
@@ -25,7 +25,7 @@ function slowPlace(count: number) {
 
 const request = { kind: "grep", pattern: "needle", path: "/work", limit: 1000 } as const;
 
-it("reads several files at once, and finds lines in the order of their names", async () => {
+it("reads several files at the same time, and finds lines in the order of file names", async () => {
   const { place, seen } = slowPlace(100);
   const { matches } = await searchByListing(place, request);
   const names = matches.map(({ path }) => path.slice("/work/".length));
@@ -35,7 +35,7 @@ it("reads several files at once, and finds lines in the order of their names", a
   expect(seen.most).toBeGreaterThan(10);
 });
 
-it("reads few files more than it shows", async () => {
+it("reads only a few more files than it shows", async () => {
   const { place, seen } = slowPlace(100);
   const { matches, truncated } = await searchByListing(place, { ...request, limit: 2 });
   expect(matches).toHaveLength(2);

@@ -19,30 +19,32 @@ import {
 import { type WalkSource, walk } from "./walk.ts";
 
 const maxFileBytes = 50 * 1024 * 1024;
-/** How many files are read while one is searched: each may be a round trip. */
+/** How many files are read ahead while one is searched: each read may be a round trip. */
 const readsAhead = 16;
-/** A larger file is read when its turn comes, so that few are in memory. */
+/** Larger files are read only when their turn comes, so that few are in memory. */
 const maxAheadBytes = 1024 * 1024;
 
-/** A file that will be searched. */
+/** The next file to search. */
 interface NextFile {
   readonly file: string;
-  /** As it is shown. */
+  /** The path as shown in results. */
   readonly path: string;
   readonly early: Promise<Uint8Array | undefined>;
 }
 
-/** What a search by listing needs of a place. */
+/** What a search by listing needs to know about a workspace. */
 export interface SearchPlace extends WalkSource {
-  /** The bytes of a file; undefined for what is unreadable or larger than that. */
+  /** The bytes of a file; undefined if it is unreadable or larger than the limit. */
   bytes(file: string, maxBytes: number): Promise<Uint8Array | undefined>;
-  /** Whether what is found at a path may be shown; by default it may. */
+  /** Whether a path may appear in results; by default it may. */
   readonly mayShow?: ((path: string) => boolean) | undefined;
   /** `\` on Windows. */
   readonly separator: string;
 }
 
-/** A search by what a workspace lists and reads: for those without a search of their own. */
+/**
+ * Searches with the workspace's list and read calls, for workspaces without a search of their own.
+ */
 export async function searchByListing(
   workspace: Pick<Workspace, "stat" | "list" | "read" | "describe">,
   request: WorkspaceSearchRequest,
@@ -57,7 +59,10 @@ export async function searchByListing(
   return request.kind === "find" ? findFiles(place, request) : findLines(place, request, root);
 }
 
-/** @throws {WorkspaceError} nothing is there, or nothing in which this can be searched for */
+/**
+ * @throws {WorkspaceError} nothing is there, or the path is of a kind that cannot be searched like
+ * this
+ */
 export function searchRootOf(
   kind: string | undefined,
   request: Pick<WorkspaceSearchRequest, "kind" | "path">,
@@ -71,7 +76,7 @@ export function searchRootOf(
   throw new WorkspaceError("failed", "Not a regular file", { path });
 }
 
-/** Lines that fit, with JavaScript's regular expressions, and else as ripgrep finds them. */
+/** Matching lines, with JavaScript's regular expressions but otherwise as ripgrep finds them. */
 export async function findLines(
   place: SearchPlace,
   request: WorkspaceSearchRequest,
@@ -99,7 +104,7 @@ export async function findLines(
       const file = `${prefix}/${path}`;
       if (!isFile || !isWanted(path) || place.mayShow?.(file) === false) continue;
       const early = place.bytes(file, maxAheadBytes);
-      // The search may end before its turn comes.
+      // The search may end before this file's turn.
       early.catch(() => {});
       next.push({ file, path, early });
       if (next.length > readsAhead && !(await searchNext())) return lines.result();
@@ -109,7 +114,7 @@ export async function findLines(
   return lines.result();
 }
 
-/** Files and folders whose names fit; the paths of folders end with a separator. */
+/** Files and folders with matching names; the paths of folders end with a separator. */
 export async function findFiles(
   place: SearchPlace,
   { path: root, pattern, limit, signal }: WorkspaceSearchRequest,
@@ -131,7 +136,7 @@ export async function findFiles(
   return { matches, truncated: false };
 }
 
-/** The path of a result by the one that is relative to the root of its search. */
+/** Converts a path relative to the search root to the path of a result. */
 export function pathOfResult(
   { separator }: Pick<SearchPlace, "separator">,
   { path: root, isDirectory }: SearchRoot,
@@ -180,8 +185,8 @@ function withoutEnd(folder: string): string {
 }
 
 /**
- * For `catch`: the value instead of something that cannot be read. A place that is lost, an abort and a limit
- * on open files fail the search instead: it would find nothing, and say so.
+ * For `catch`: replaces something that cannot be read by the value. A lost workspace, an abort and a limit on
+ * open files still fail the search: otherwise it would report that it found nothing.
  */
 function unlessBroken<Value>(value: Value): (error: unknown) => Value {
   return (error) => {
@@ -239,7 +244,7 @@ async function searchFile(
   return true;
 }
 
-/** The text of a file; undefined for what is unreadable, huge or binary. */
+/** The text of a file; undefined if it is unreadable, huge or binary. */
 async function textOf(
   { file, early }: Pick<NextFile, "file" | "early">,
   place: SearchPlace,

@@ -4,7 +4,7 @@ import { LastLine } from "./last-line.ts";
 /**
  * Runs lines of POSIX `sh` in a workspace, with `$1` and so on.
  *
- * @throws {WorkspaceError} they failed, with the last line that they said
+ * @throws {WorkspaceError} the lines failed; the message has the last line of their output
  */
 export async function runScript(
   workspace: Pick<Workspace, "describe" | "spawn">,

@@ -10,7 +10,7 @@ export interface SearchRoot {
   readonly isDirectory: boolean;
 }
 
-/** A search in the contents of files, as its ways of searching take it. */
+/** A search in the contents of files, in the form that all search methods take. */
 export interface LineSearch {
   readonly pattern: string;
   readonly isLiteral: boolean;
@@ -21,9 +21,9 @@ export interface LineSearch {
   /** The glob as a filter for relative paths. */
   readonly filter: GlobFilter | undefined;
   readonly signal: AbortSignal | undefined;
-  /** How many matches are wanted; more may be reported. */
+  /** The number of matches needed; more may be reported. */
   readonly limit: number;
-  /** Takes a line; false ends the search. */
+  /** Takes a line; returning false ends the search. */
   readonly onLine: (line: FoundLine) => boolean;
 }
 
@@ -43,7 +43,7 @@ export function lineSearch(
   };
 }
 
-/** How many lines around each match a search shows. */
+/** The number of context lines around each match. */
 export function contextOf({ context = 0 }: Pick<WorkspaceSearchRequest, "context">): number {
   return context > 0 ? Math.min(maxContext, Math.floor(context)) : 0;
 }
@@ -60,7 +60,7 @@ function filterOf(glob: string): GlobFilter {
   return { matches: (path) => !isExcluded(path), canMatchBelow: () => true };
 }
 
-/** What a search says of a pattern that it does not understand. */
+/** The error for a pattern that the search does not understand. */
 export function patternProblem(pattern: string, reason: string): string {
   return `Cannot search for ${JSON.stringify(pattern)}: ${reason}\nCorrect the pattern, or set literal to search for plain text.`;
 }

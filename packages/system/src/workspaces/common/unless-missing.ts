@@ -1,6 +1,6 @@
 import { isWorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 
-/** Undefined when nothing is there. */
+/** Undefined if nothing is there. */
 export async function unlessMissing<Value>(work: Promise<Value>): Promise<Value | undefined> {
   try {
     return await work;

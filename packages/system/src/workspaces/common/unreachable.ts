@@ -3,7 +3,7 @@ import type { WorkspaceSpec } from "./workspace-spec.ts";
 
 const maxNameLength = 200;
 
-/** The error of a place that cannot be reached, with what its program said last. */
+/** The error for a workspace that cannot be reached, with the last output of its program. */
 export function unreachable(spec: WorkspaceSpec, why: unknown, lastLine?: string): ProtocolError {
   const words = "command" in spec ? spec.command : "shell" in spec ? spec.shell : ["of the client"];
   const workspace = spec.id ?? words.join(" ").replace(/\s+/g, " ").slice(0, maxNameLength);

@@ -55,7 +55,7 @@ it("applies rules of nested .gitignore files to their own directories only", asy
   ]);
 });
 
-it("starts over in a nested repository", async () => {
+it("ignores outer rules in a nested repository", async () => {
   workspace.write({
     ".git/HEAD": "",
     ".gitignore": "*.txt\n",
@@ -67,7 +67,7 @@ it("starts over in a nested repository", async () => {
   expect(await paths()).toEqual([".gitignore", "inner/", "inner/a.txt"]);
 });
 
-it("knows the rules above the directory it starts in, up to the repository's top", async () => {
+it("applies the rules above its start directory, up to the top of the repository", async () => {
   workspace.write({
     ".gitignore": "nothing-of-this*\n",
     "repo/.git/HEAD": "",

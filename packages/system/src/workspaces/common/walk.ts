@@ -4,11 +4,13 @@ import { type IgnoreRules, readIgnoreRules } from "../../base/files/ignore-rules
 const maxRulesBytes = 1024 * 1024;
 const readsAhead = 3;
 
-/** What a walk needs of the files that it walks. Paths have slashes. */
+/** The file access that a walk needs. Paths have slashes. */
 export interface WalkSource {
-  /** What is in a folder; nothing where it cannot be read. */
+  /** The entries of a folder; none if it cannot be read. */
   list(folder: string): Promise<readonly WorkspaceEntry[]>;
-  /** A small text file; empty where there is none, it is another kind of file, or larger than that. */
+  /**
+   * The text of a small file; empty if it is missing, not a regular file, or larger than the limit.
+   */
   text(file: string, maxBytes: number): Promise<string>;
 }
 
@@ -26,34 +28,40 @@ export interface WalkOptions {
   readonly canEnter?: (directory: string) => boolean;
 }
 
-/** A directory's path with forward slashes and one at its end, so that paths are joined by `+`. */
+/**
+ * A directory's path with forward slashes, including a final one, so that paths can be joined with
+ * `+`.
+ */
 type Prefix = string;
 
-/** Rules of one directory; those of directories further up come after them. */
+/** The rules of one directory; the rules of its parents come after them. */
 interface Rules {
   readonly prefix: Prefix;
   readonly rulesOn: IgnoreRules;
   readonly parent: Rules | undefined;
 }
 
-/** A directory on the way. */
+/** A directory that is being walked. */
 interface Place {
   readonly prefix: Prefix;
   readonly entries: readonly WorkspaceEntry[];
   readonly rules: Rules | undefined;
-  /** The entry that has its turn. */
+  /** The next entry to visit. */
   next: number;
-  /** Directories in it that are being read, and the entry up to which that was looked at. */
+  /**
+   * Reads in progress for its directories; `ahead` is the entry up to which reads have been
+   * started.
+   */
   readonly reads: Map<Prefix, Promise<readonly WorkspaceEntry[]>>;
   ahead: number;
 }
 
 /**
- * Everything below a directory, ordered by name, without what git would ignore. Rules of a
- * directory apply below it only; a nested repository starts over. Unreadable directories are
+ * Everything below a directory, ordered by name, without what git would ignore. Rules of a directory
+ * apply below it only; a nested repository has only its own rules. Unreadable directories are
  * skipped, links are not followed.
  *
- * Yields lists, because handing over each entry by itself takes longer than finding it (row `find`).
+ * Yields lists, because yielding each entry separately takes longer than finding it (row `find`).
  */
 export async function* walk(
   root: string,
@@ -91,7 +99,10 @@ async function placeOf(
   return { prefix, entries, rules, next: 0, reads: new Map(), ahead: 0 };
 }
 
-/** Starts to read the next directories: a thread reads them while this one looks at names (row `find`). */
+/**
+ * Starts to read the next directories: a thread reads them while this one processes names (row
+ * `find`).
+ */
 function readAhead(place: Place, rootLength: number, { canEnter, source }: WalkOptions): void {
   place.ahead = Math.max(place.ahead, place.next);
   while (place.reads.size < readsAhead && place.ahead < place.entries.length) {
@@ -101,7 +112,7 @@ function readAhead(place: Place, rootLength: number, { canEnter, source }: WalkO
     if (isIgnored(full, true, place.rules) || canEnter?.(full.slice(rootLength)) === false)
       continue;
     const read = source.list(`${full}/`);
-    // The walk may end before it gets there.
+    // The walk may end before it gets to this directory.
     read.catch(() => {});
     place.reads.set(`${full}/`, read);
   }
@@ -160,7 +171,9 @@ async function rulesOf(
   return { prefix, rulesOn: readIgnoreRules(texts.join("\n")), parent: outer };
 }
 
-/** The rules from the repository's top down to above `root`; none outside of a repository. */
+/**
+ * The rules from the repository's top down to the parent of `root`; none outside of a repository.
+ */
 async function outerRules(root: string, source: WalkSource): Promise<Rules | undefined> {
   const listings: { prefix: Prefix; entries: readonly WorkspaceEntry[] }[] = [];
   let isInRepository = false;

@@ -29,7 +29,7 @@ const wrong: readonly (readonly [unknown, string])[] = [
 ];
 
 describe("the spec of a workspace", () => {
-  it("is refused by the name of the member that is wrong", () => {
+  it("is refused with the name of the invalid member", () => {
     for (const [spec, member] of wrong) {
       const read = () => readWorkspaceSpec(spec);
       expect(read, JSON.stringify(spec)).toThrow(`Invalid option ${member}`);
@@ -43,7 +43,7 @@ describe("the spec of a workspace", () => {
     expect(readWorkspaceSpec({ command: ["a"], cwd: "C:\\work" })).toBeDefined();
   });
 
-  it("makes an id of the canonical JSON without the folder", () => {
+  it("gets an id from its canonical JSON without the folder", () => {
     const spec = { cwd: "/work", command: ["ssh", "-T", 'bäx\u0007\u2028"', "tau"] };
     const canonical = '{"command":["ssh","-T","bäx\\u0007\u2028\\"","tau"]}';
     const hash = createHash("sha256").update(canonical).digest("hex").slice(0, 12);

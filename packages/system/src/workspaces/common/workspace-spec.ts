@@ -2,9 +2,12 @@ import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { checkNames } from "../../base/check-options.ts";
 
 interface SpecBase {
-  /** The folder there in which the work starts; absolute. */
+  /** The absolute path of the folder in which work starts. */
   readonly cwd: string;
-  /** A name for the place that stays when its spec changes; by default made from the spec. */
+  /**
+   * A name for the workspace that stays the same when its spec changes; by default derived from the
+   * spec.
+   */
   readonly id?: string | undefined;
 }
 
@@ -14,7 +17,7 @@ export interface CommandSpec extends SpecBase {
   readonly command: readonly string[];
 }
 
-/** A program that runs one more argument as a line of `sh`. */
+/** A program that runs its last argument as a line of `sh`. */
 export interface ShellSpec extends SpecBase {
   /** The program and its first arguments. */
   readonly shell: readonly string[];
@@ -29,7 +32,7 @@ export interface ClientSpec extends SpecBase {
 export type WorkspaceSpec = CommandSpec | ShellSpec | ClientSpec;
 
 export interface SpecSource {
-  /** How the spec is called in errors. */
+  /** The name of the spec in errors. */
   readonly name?: string;
   /** Whether its id is that of a workspace that another host reaches, in whatever form. */
   readonly isCallers?: boolean | undefined;
@@ -60,16 +63,16 @@ export function readWorkspaceSpec(
   return given as unknown as WorkspaceSpec;
 }
 
-/** The name of the place across sessions. */
+/** The id of the workspace across sessions. */
 export function workspaceIdOf({ id, cwd: _, ...place }: WorkspaceSpec): string {
   if (id !== undefined) return id;
-  // Loaded for those that need it only.
+  // Loaded on demand.
   const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256").update(canonicalJson(place)).digest("hex");
   return `ws-${hash.slice(0, 12)}`;
 }
 
-/** JSON by RFC 8785, of a value without numbers. */
+/** Canonical JSON (RFC 8785) of a value without numbers. */
 function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
@@ -89,7 +92,7 @@ function checkWords(value: unknown, option: string): void {
 function checkFolder(value: unknown, option: string, form: (typeof forms)[number]): void {
   if (typeof value !== "string") refuse(option, "it is required: an absolute path there");
   if (value.includes("\0")) refuse(option, "it may not contain a NUL");
-  // Which platform it is shows only later; a shell's is never Windows.
+  // The platform is known only after connecting; a shell's is never Windows.
   const isAbsolute = value.startsWith("/") || /^(?:[A-Za-z]:[\\/]|\\\\)/.test(value);
   const isPossible = form === "shell" ? value.startsWith("/") : isAbsolute;
   if (!isPossible) refuse(option, `expected an absolute path there, got ${JSON.stringify(value)}`);

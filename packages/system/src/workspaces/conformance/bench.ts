@@ -8,10 +8,10 @@ import type {
 } from "@tau-agent/rpc-protocol/workspace";
 import { within } from "../../base/within.ts";
 
-/** One sentence of the interface. */
+/** A check for one rule of the interface. */
 export interface Check {
   readonly name: string;
-  /** The words of `limited` that excuse a place from it. */
+  /** The values of `limited` that excuse a workspace from the check. */
   readonly limits?: readonly WorkspaceLimit[];
   readonly run: (bench: Bench) => Promise<void>;
 }
@@ -24,7 +24,7 @@ export interface Ran {
   readonly passedMs: number;
 }
 
-/** A folder of a check's own, and what checks do with it. */
+/** A separate folder for one check, and the actions of checks. */
 export class Bench {
   readonly workspace: Workspace;
   readonly description: WorkspaceDescription;
@@ -57,12 +57,12 @@ export class Bench {
     return entries.map(({ name }) => name).toSorted();
   }
 
-  /** Makes a link with a command of the place, as the interface has no call for it. */
+  /** Makes a link with a command, because the interface has no call for it. */
   async link(target: string, name: string): Promise<void> {
     await this.line('ln -s "$1" "$2"', target, this.at(name));
   }
 
-  /** Runs a line of `sh` with arguments, and demands that it ends with 0. */
+  /** Runs a line of `sh` with arguments, and requires exit code 0. */
   async line(script: string, ...words: readonly string[]): Promise<Ran> {
     const ran = await this.run({ command: ["sh", "-c", script, "sh", ...words] });
     same(ran.exit.exitCode, 0, `the exit code of ${script} (${ran.stderr})`);
@@ -80,7 +80,7 @@ export class Bench {
     return { stdout, stderr, exit, passedMs: performance.now() - begin };
   }
 
-  /** Starts a command; the end of the check ends it. */
+  /** Starts a command, which is killed at the end of the check. */
   async start(
     options: Partial<WorkspaceSpawnOptions> & Pick<WorkspaceSpawnOptions, "command">,
   ): Promise<{
@@ -102,7 +102,7 @@ export class Bench {
     return { process, printed };
   }
 
-  /** Ends what the check started. */
+  /** Kills all commands that the check started. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     const kills = this.#processes.map(async (process) => {
@@ -122,14 +122,14 @@ export class Bench {
   }
 }
 
-/** @throws {Error} the value is another */
+/** @throws {Error} the values differ */
 export function same(actual: unknown, expected: unknown, what: string): void {
   const [found, wanted] = [JSON.stringify(actual), JSON.stringify(expected)];
   if (found === wanted) return;
   throw new Error(`${what}: ${shortened(found)} instead of ${shortened(wanted)}`);
 }
 
-/** @throws {Error} it is not so */
+/** @throws {Error} the condition is false */
 export function holds(condition: boolean, what: string): void {
   if (!condition) throw new Error(what);
 }
@@ -157,7 +157,7 @@ export async function rejects(
   holds(found === code, `${what}: ${found} instead of ${code}`);
 }
 
-/** Waits for what takes a moment. */
+/** Waits for a condition that takes a moment. */
 export async function eventually(
   limitMs: number,
   condition: () => boolean | Promise<boolean>,

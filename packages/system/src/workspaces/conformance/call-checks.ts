@@ -91,7 +91,7 @@ async function twoFolders(bench: Bench): Promise<{ inside: string; outside: stri
   return { inside: bench.at("inside"), outside: bench.at("outside") };
 }
 
-/** What holds for every call: absolute paths, signals, limits. */
+/** Rules for every call: absolute paths, signals, limits. */
 export const callChecks: readonly Check[] = [
   ...relativeChecks,
   ...abortChecks,

@@ -211,7 +211,7 @@ export const commandChecks: readonly Check[] = [
     name: "commands run side by side",
     limits: ["side-by-side"],
     run: async (bench) => {
-      // Each waits for the others, and none can end alone.
+      // Each command waits for the others, so none can end alone.
       const meet =
         ': >"$1"; n=0; while [ $n -lt 40 ]; do [ -e 0 ] && [ -e 1 ] && [ -e 2 ] && echo met && exit; sleep 0.2; n=$((n + 1)); done';
       const commands = [0, 1, 2].map((index) => ["sh", "-c", meet, "sh", String(index)]);

@@ -1,7 +1,7 @@
 import type { WorkspaceSpawnOptions } from "@tau-agent/rpc-protocol/workspace";
 import { type Bench, type Check, eventually, holds, pause, rejects, same } from "./bench.ts";
 
-/** A shell whose child of a child makes a file longer; it ends by itself when nothing ends it. */
+/** A shell whose grandchild keeps appending to a file; it ends by itself if nothing kills it. */
 const busyTree =
   "sh -c 'sh -c \"for i in \\$(seq 150); do echo x >>busy || exit; sleep 0.1; done\" & wait' & wait; echo next >next";
 
@@ -9,7 +9,7 @@ async function sizeOf(bench: Bench, name: string): Promise<number> {
   return (await bench.workspace.stat(bench.at(name)))?.size ?? 0;
 }
 
-/** Starts the tree, ends it, and sees that nothing of it lives. */
+/** Starts the tree, ends it, and checks that none of its processes is left. */
 async function endsTree(
   bench: Bench,
   options: Partial<WorkspaceSpawnOptions>,
@@ -26,7 +26,7 @@ async function endsTree(
   holds(!(await bench.names()).includes("next"), "the shell went on to its next command");
 }
 
-/** A command that says which signal it got. */
+/** A command that prints the signal it received. */
 const trapping =
   'trap "echo TERM; exit 5" TERM; trap "echo INT; exit 6" INT; echo ready; for i in $(seq 150); do sleep 0.1; done';
 

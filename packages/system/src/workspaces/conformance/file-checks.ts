@@ -104,7 +104,7 @@ export const fileChecks: readonly Check[] = [
     run: async (bench) => {
       const old = "old ".repeat(50_000);
       await bench.write("file", old);
-      // What has the old file open goes on to read it.
+      // A reader that has the old file open can still read it.
       const script = 'exec 3<"$1"; echo ready; read -r line; cat <&3';
       const { process, printed } = await bench.start({
         command: ["sh", "-c", script, "sh", bench.at("file")],

@@ -9,7 +9,7 @@ import { mutantOf, mutants } from "./__fixtures__/mutants.ts";
 import { defaultLimits, runChecks, runWorkspaceConformance } from "./run-workspace-conformance.ts";
 
 const limitMs = 70_000;
-/** Of this file's own: the tests of other places make folders of the same name beside it. */
+/** A separate folder for this file: tests of other workspaces make folders with the same names. */
 const place = mkdtempSync(join(tmpdir(), "tau-kit-"));
 const good = new LocalWorkspace({ cwd: place, temporaryDirectory: place });
 afterAll(async () => {
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const folders = () => readdirSync(place).filter((name) => name.startsWith("tau-conformance-"));
 
-test("the local machine keeps every sentence, and nothing is left", {
+test("the local machine passes every check and leaves nothing behind", {
   timeout: limitMs,
 }, async () => {
   const before = new Set(folders());
@@ -29,7 +29,7 @@ test("the local machine keeps every sentence, and nothing is left", {
   expect(folders().filter((name) => !before.has(name))).toEqual([]);
 });
 
-test("there is a mutant for every check but those that need what only some places have", async () => {
+test("every check has a mutant, except checks of features that only some workspaces have", async () => {
   const { results } = await runChecks(undefined as unknown as Workspace);
   const caught = new Set(mutants.map(({ catches }) => catches));
   const names = results.map(({ name }) => name);
@@ -54,7 +54,7 @@ test.concurrent.each(slice(mutants, 40))(
   },
 );
 
-test("a limit that is named excuses a failure, and does no harm where the sentence holds", async () => {
+test("a declared limit excuses a failure, and has no effect if the check passes", async () => {
   const change =
     mutants.find(({ name }) => name === "the streams are mixed")?.change ?? (() => ({}));
   const described = async () => ({
@@ -73,7 +73,7 @@ test("a limit that is named excuses a failure, and does no harm where the senten
   );
 });
 
-test("a workspace that answers nothing ends in time", async () => {
+test("a run against a workspace that never answers ends in time", async () => {
   const never = () => new Promise<never>(() => undefined);
   const hanging = {
     ...mutantOf(good, () => ({})),
@@ -90,7 +90,8 @@ test("a workspace that answers nothing ends in time", async () => {
   expect(folders().filter((name) => !before.has(name))).toEqual([]);
   const silent = new Proxy({}, { get: () => never }) as Workspace;
   expect((await runChecks(silent, limits)).results.filter(({ ok }) => ok)).toEqual([]);
-  // Then what checks started is ended, and there are three ways to clean up, with a look after each.
+  // After the total time, commands are ended, and there are three ways to clean up, each followed by
+  // a check.
   expect(defaultLimits.totalMs + 2_000 + 6 * 2_500).toBeLessThan(60_000);
 });
 

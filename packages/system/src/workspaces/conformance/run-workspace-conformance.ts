@@ -11,24 +11,24 @@ import { placeChecks } from "./place-checks.ts";
 import { searchChecks } from "./search-checks.ts";
 import { statChecks } from "./stat-checks.ts";
 
-/** What came of one check. */
+/** The result of one check. */
 export interface WorkspaceConformanceResult {
-  /** The sentence of the interface that was checked. */
+  /** The rule of the interface that was checked. */
   readonly name: string;
-  /** It holds, or the workspace names in `limited` that it does not. */
+  /** Whether the rule holds, or the workspace declares in `limited` that it does not. */
   readonly ok: boolean;
-  /** How the workspace broke it. */
+  /** How the workspace broke the rule. */
   readonly reason?: string;
-  /** The word of `limited` that excuses a check that failed. */
+  /** The value of `limited` that excuses a failed check. */
   readonly limited?: string;
 }
 
-/** What came of all checks. */
+/** The results of all checks. */
 export interface WorkspaceConformanceReport {
   readonly results: WorkspaceConformanceResult[];
 }
 
-// Those that take longest first.
+// The slowest checks first.
 const checks: readonly Check[] = [
   ...endingChecks,
   ...commandChecks,
@@ -38,7 +38,7 @@ const checks: readonly Check[] = [
   ...callChecks,
   ...searchChecks,
 ];
-/** A few at a time: the time that one lets pass, others use. */
+/** A few at a time: others can use the time that one spends waiting. */
 const CONCURRENCY = 6;
 
 /** How long checks may take, whatever the workspace does. */
@@ -48,7 +48,7 @@ export interface WorkspaceCheckLimits {
   readonly totalMs: number;
 }
 
-/** With what is waited for at the end, less than a minute. */
+/** Less than a minute, including the waits at the end. */
 export const defaultLimits: WorkspaceCheckLimits = {
   callMs: 4_000,
   checkMs: 20_000,
@@ -56,9 +56,9 @@ export const defaultLimits: WorkspaceCheckLimits = {
 };
 
 /**
- * Checks a workspace against the sentences of its interface. It works below a folder of its own in
+ * Checks a workspace against the rules of its interface. It works in a separate folder in
  * `temporaryDirectory`, which it removes. It needs no test framework, never rejects, and ends within 60
- * seconds, also if a call of the workspace never does.
+ * seconds, even if a call of the workspace never ends.
  *
  * @example
  * const { results } = await runWorkspaceConformance(myWorkspace);
@@ -68,7 +68,7 @@ export function runWorkspaceConformance(workspace: Workspace): Promise<Workspace
   return runChecks(workspace);
 }
 
-/** Runs those of the checks that `choose` takes; never rejects, and ends in time. */
+/** Runs the checks that `choose` selects; never rejects, and ends in time. */
 export async function runChecks(
   workspace: Workspace,
   { callMs, checkMs, totalMs }: WorkspaceCheckLimits = defaultLimits,
@@ -115,7 +115,7 @@ async function checkSentence(
   return result.ok || limited === undefined ? result : { ...result, ok: true, limited };
 }
 
-/** Removes the folder; when the workspace does not, by a command of the place. */
+/** Removes the folder; if the workspace's call fails, with a command. */
 async function cleanUp(workspace: Workspace, folder: string, limitMs: number): Promise<void> {
   const isGone = async () =>
     (await endsWithin(limitMs, () => workspace.stat(folder, { followLinks: false }))) === undefined;
@@ -125,14 +125,14 @@ async function cleanUp(workspace: Workspace, folder: string, limitMs: number): P
       const command = ["sh", "-c", 'chmod -R u+rwx "$1"; rm -rf "$1"', "sh", folder];
       await (await workspace.spawn({ command, onOutput: () => undefined })).done;
     },
-    // What a command was still writing.
+    // A command may still have been writing.
     () => workspace.remove(folder, { recursive: true }),
   ];
   for (const remove of tries) {
     try {
       await endsWithin(limitMs, remove);
     } catch {
-      // The next way may do it.
+      // The next way may succeed.
     }
     if (await isGone().catch(() => false)) return;
   }

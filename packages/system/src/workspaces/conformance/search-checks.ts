@@ -16,7 +16,7 @@ async function search(
   return { rows: rows.toSorted(), truncated: found.truncated };
 }
 
-/** Where a place has a search of its own. */
+/** Checks for workspaces that have their own search. */
 export const searchChecks: readonly Check[] = [
   {
     name: "search() for text gives path, line and text",

@@ -3,7 +3,7 @@ import { type Check, holds, rejects, same } from "./bench.ts";
 
 const isAbsolute = /^(?:\/|[A-Za-z]:[\\/]|\\\\)/u;
 
-/** What a place says of itself and of what is at a path. */
+/** Checks of a workspace's description, and of the facts about a path. */
 export const statChecks: readonly Check[] = [
   {
     name: "describe() names platform, folders, shell and known limits",
@@ -195,7 +195,7 @@ export const statChecks: readonly Check[] = [
     run: async (bench) => {
       const script = 'n=$(printf "x\\377y"); : >"$1/$n" 2>/dev/null; [ -e "$1/$n" ] || echo no';
       const made = await bench.run({ command: ["sh", "-c", script, "sh", bench.folder] });
-      // Such names do not exist everywhere.
+      // Not every system can create such names.
       if (made.exit.exitCode !== 0 || made.stdout.length > 0 || made.stderr.length > 0) return;
       const names = await bench.names();
       if (names.length === 1 && !names[0]?.includes("\u{fffd}") && names[0] !== "x\u{ff}y") {

@@ -20,11 +20,11 @@ interface OpenSandbox {
   readonly sandbox: SessionSandbox;
   /** This machine, with commands in the sandbox. */
   readonly workspace: LocalWorkspace;
-  /** Where the session works at this moment. */
+  /** The current working folder of the session. */
   readonly folder: { cwd: string };
 }
 
-/** What a call in a sandbox really is. */
+/** A call after the sandbox has checked and translated it. */
 interface Judged<Options> {
   readonly workspace: LocalWorkspace;
   readonly path: string;
@@ -39,10 +39,10 @@ interface EnclosingWorkspace extends Workspace {
 }
 
 /**
- * This machine for a host elsewhere, with the sandboxes that the host opens here: the calls that name one are
- * held to it as those of a session on this machine are to theirs.
+ * This machine as a workspace for a host elsewhere, with the sandboxes that the host opens here. Calls that
+ * name a sandbox are confined to it, like those of a session on this machine.
  *
- * @param environment the variables of commands, by which the sandbox finds what to close
+ * @param environment the variables of commands, in which the sandbox finds sockets to close
  */
 export function enclosingWorkspace(
   local: LocalWorkspace,
@@ -50,7 +50,10 @@ export function enclosingWorkspace(
 ): EnclosingWorkspace {
   const open = new Map<string, OpenSandbox>();
 
-  /** @throws {WorkspaceError} `sandbox_unavailable`: a call that names a sandbox never acts without it */
+  /**
+   * @throws {WorkspaceError} `sandbox_unavailable`: a call that names a sandbox never runs without
+   * it
+   */
   const openOf = ({ id, cwd }: WorkspaceSandboxUse): OpenSandbox => {
     const found = open.get(id);
     if (found === undefined) throw new WorkspaceError("sandbox_unavailable");
@@ -104,7 +107,7 @@ export function enclosingWorkspace(
     durable: local.durable,
     sandboxes: { open: openSandbox },
     describe: (options) => local.describe(options),
-    /** Only the private folders count, as on this machine: nothing is opened. */
+    /** Only translates paths of private folders, as on this machine: nothing is opened. */
     async stat(path, { sandbox: use, ...own } = {}) {
       return local.stat(use === undefined ? path : openOf(use).sandbox.hostPath(path), own);
     },
@@ -157,7 +160,7 @@ export function enclosingWorkspace(
   };
 }
 
-/** What two limits both allow. */
+/** The limits that allow only what both limits allow. */
 function bothOf(one: WorkspaceReach | undefined, other: WorkspaceReach): WorkspaceReach {
   if (one === undefined) return other;
   const inner = one.allow.flatMap((path) => {

@@ -22,7 +22,7 @@ export async function removePath(path: string, isRecursive: boolean, reach: Reac
 export async function renamePath(from: string, to: string, reach: Reach): Promise<void> {
   await inFolderOf(from, reach, async (source) => {
     const isFolder = lstatSync(source).isDirectory();
-    // What fails from here on is about the other path.
+    // Errors from here on concern the other path.
     await callOn(to, undefined, () =>
       inFolderOf(to, reach, async (target) => {
         const old = lstatSync(target, { throwIfNoEntry: false });
@@ -54,7 +54,10 @@ async function makeFolderWithin(path: string, reach: Reach): Promise<void> {
   }
 }
 
-/** Calls with a path that leads through the folder as it was when it was judged. */
+/**
+ * Calls back with a path through the parent folder that was checked, even if that folder is
+ * replaced meanwhile.
+ */
 async function inFolderOf(
   path: string,
   reach: Reach,

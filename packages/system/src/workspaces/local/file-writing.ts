@@ -18,11 +18,11 @@ import { type HeldFolder, makeAndHold } from "./held-folder.ts";
 import { maxFileBytes, refuseAborted } from "./local-errors.ts";
 import type { Reach } from "./reach.ts";
 
-/** A file that is being written; nothing of it is seen before {@link FileWriting.finish}. */
+/** A file that is being written; nothing is visible before {@link FileWriting.finish}. */
 export interface FileWriting {
   append(bytes: Uint8Array): Promise<void>;
   finish(): Promise<void>;
-  /** Gives it up; the old file stays as it was. */
+  /** Discards the new content; the old file stays unchanged. */
   discard(): Promise<void>;
 }
 
@@ -33,10 +33,10 @@ const copyBytes = 1024 * 1024;
 const maxLinks = 40;
 
 /**
- * Starts to write a file so that a failure half-way (a full disk, a crash) leaves the old content: into a
- * temporary file next to it, which then replaces it. Links are followed, mode and owner kept.
- * Written in place at the end are files with several names, devices, and files in directories that do
- * not allow the exchange.
+ * Starts to write a file so that a failure half-way (a full disk, a crash) leaves the old content: it
+ * writes a temporary file next to the target, which then replaces the target. Links are followed; mode
+ * and owner are kept. Files with several names, devices, and files in directories that do not allow
+ * the replacement are written in place at the end.
  */
 export async function startWriting(
   path: string,
@@ -61,7 +61,7 @@ export async function startWriting(
 }
 
 interface Place {
-  /** The file behind all links; through its folder where that is held. */
+  /** The file behind all links, as a path through its open folder if that is held. */
   readonly target: string;
   readonly real: string;
   readonly held?: HeldFolder | undefined;
@@ -75,7 +75,7 @@ interface WritePlan extends Place, Pick<WorkspaceWriteOptions, "mode" | "signal"
 async function placeOf(path: string, reach: Reach): Promise<Place> {
   const target = await followLinks(path);
   if (!reach.isLimited) return { target, real: target };
-  // A folder on the way may be exchanged for a link at any time, but not one that is open.
+  // A folder on the path may be replaced by a link at any time, but an open folder stays the same.
   const held = await makeAndHold(dirname(target), reach);
   const name = basename(target);
   return { target: join(held.place, name), real: join(held.real, name), held };
@@ -83,7 +83,7 @@ async function placeOf(path: string, reach: Reach): Promise<Place> {
 
 function refuseOthers(path: string, old: BigIntStats): void {
   if (old.isDirectory()) throw new WorkspaceError("is_a_directory", undefined, { path });
-  // Nobody may ever read the other end.
+  // The other end may never be read.
   if (old.isFIFO() || old.isSocket()) {
     throw new WorkspaceError("failed", "Not a regular file", { path });
   }
@@ -120,7 +120,7 @@ async function startReplacement(plan: WritePlan): Promise<Replacement> {
   }
 }
 
-/** Writes beside the target, and then puts that in its place. */
+/** Writes a file beside the target, and then replaces the target by it. */
 function createReplacement(plan: WritePlan, temporary: string, file: FileHandle): FileWriting {
   let length = 0;
 
@@ -171,7 +171,7 @@ function createReplacement(plan: WritePlan, temporary: string, file: FileHandle)
 
 type Replacement = FileWriting;
 
-/** Keeps what comes until it is all there, and then writes it over the old content. */
+/** Keeps the content in memory until it is complete, and then overwrites the old content. */
 function createWritingInPlace(plan: WritePlan): FileWriting {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -208,7 +208,9 @@ function refuseLarge(path: string, length: number): void {
   if (length > maxFileBytes) throw new WorkspaceError("too_large", undefined, { path });
 }
 
-/** Not through a link that has taken its place, and not waiting for another end. */
+/**
+ * Does not follow a link that has replaced the file, and does not wait for the other end of a pipe.
+ */
 function openInPlace(target: string, mode = 0o666): Promise<FileHandle> {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   return open(target, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, mode);
@@ -219,11 +221,11 @@ async function keepOwnerAndMode(file: FileHandle, old: BigIntStats): Promise<voi
   const [uid, gid, mode] = [Number(old.uid), Number(old.gid), Number(old.mode)];
   const isOwned = made.uid === uid && made.gid === gid;
   if (!isOwned) await file.chown(uid, gid);
-  // The umask may have removed bits, and so does a change of owner.
+  // The umask may have removed bits, and a change of owner does so, too.
   if (!isOwned || made.mode !== mode) await file.chmod(mode & 0o7777);
 }
 
-/** The file behind a path, also when a link leads to a file that does not exist yet. */
+/** The file behind a path, even if a link leads to a file that does not exist yet. */
 async function followLinks(path: string, depth = 0): Promise<string> {
   try {
     return await realpath(path);

@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { attempt } from "../../base/attempt.ts";
 
-/** `rg` on the search path. */
+/** The path of `rg` from the PATH. */
 export function ripgrepOnPath(
   variables: Readonly<Record<string, string | undefined>>,
 ): string | undefined {

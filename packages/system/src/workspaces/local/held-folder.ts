@@ -5,17 +5,20 @@ import { errorCode } from "../../base/files/error-code.ts";
 import { heldPath, openedPath } from "../../base/files/opened-path.ts";
 import type { Reach } from "./reach.ts";
 
-/** As many links as systems follow. */
+/** The number of links that systems follow. */
 const maxLinks = 40;
 
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 
-/** A folder that is open: whatever takes its place on the way to it, `place` still leads there. */
+/**
+ * An open folder: `place` still leads to it, even if something else takes its place in the file
+ * system.
+ */
 export class HeldFolder {
   readonly #handle: FileHandle;
-  /** Where it is, links followed. */
+  /** Its real path, with links resolved. */
   readonly real: string;
-  /** A path to it for further calls. */
+  /** A path to the open folder for further calls. */
   readonly place: string;
 
   static async open(folder: string, flags = 0): Promise<HeldFolder> {
@@ -23,7 +26,7 @@ export class HeldFolder {
     try {
       const opened = openedPath(handle.fd);
       if (opened !== undefined) return new HeldFolder(handle, opened, heldPath(handle.fd));
-      // Without `/proc`, its real path is the next best.
+      // Without `/proc`, the real path is the next best.
       const real = await realpath(folder);
       return new HeldFolder(handle, real, real);
     } catch (error) {
@@ -48,8 +51,8 @@ export class HeldFolder {
 }
 
 /**
- * Opens a folder, and makes it and those above it first where they are missing. Each that is made is judged
- * before, and made in the one that is open.
+ * Opens a folder, after making it and its missing parents. Each folder is checked before it is made, inside
+ * the one that is open.
  */
 export async function makeAndHold(folder: string, reach: Reach, links = 0): Promise<HeldFolder> {
   const missing: string[] = [];

@@ -39,7 +39,7 @@ async function run(command: string | string[], options: Partial<WorkspaceSpawnOp
 }
 
 describe("spawn", () => {
-  it("runs a line in the shell, and a list without one", async () => {
+  it("runs a string in the shell, and a list without a shell", async () => {
     const line = await run("echo out; echo err >&2; pwd; exit 3");
     expect(line).toEqual({ stdout: `out\n${folder}\n`, stderr: "err\n", exitCode: 3 });
     expect((await run(["printf", "%s|", "a b", "$HOME", "*"])).stdout).toBe("a b|$HOME|*|");
@@ -47,13 +47,13 @@ describe("spawn", () => {
     expect((await run("pwd", { cwd: join(folder, "sub") })).stdout).toBe(`${folder}/sub\n`);
   });
 
-  it("adds to the variables of the workspace, and removes what is null", async () => {
+  it("adds variables to those of the workspace, and removes those set to null", async () => {
     const environment = { ADDED: "added", TAKEN: null, GIVEN: "changed" };
     const { stdout } = await run('echo "$GIVEN,$ADDED,$TAKEN."', { environment });
     expect(stdout).toBe("changed,added,.\n");
   });
 
-  it("has an input that is at its end, or one that is written to", async () => {
+  it("gives a command an empty input, or one to write to", async () => {
     expect((await run("cat; echo end")).stdout).toBe("end\n");
     const { process, output } = await start({ command: "cat", stdin: "open" });
     await process.write(Buffer.from("one "));
@@ -65,11 +65,11 @@ describe("spawn", () => {
     await process.endInput();
   });
 
-  it("says how it was ended by a signal", async () => {
+  it("reports the signal that ended a command", async () => {
     expect(await run("kill -9 $$")).toMatchObject({ exitCode: null, signal: "SIGKILL" });
   });
 
-  it("ends the tree at its limit, with what ignores SIGTERM after 2 s, and starts nothing more", async () => {
+  it("ends the process tree at its timeout, kills what ignores SIGTERM after 2 s, and starts nothing more", async () => {
     const seconds = ownSeconds(51);
     const line = `trap '' TERM; sleep ${seconds} & sleep ${seconds}; touch next`;
     const started = performance.now();
@@ -80,7 +80,7 @@ describe("spawn", () => {
     expect(existsSync(join(folder, "next"))).toBe(false);
   });
 
-  it("lets a command that is aborted clean up", async () => {
+  it("lets an aborted command clean up", async () => {
     const controller = new AbortController();
     const { process, output } = await start({
       command: "trap 'echo cleaned; exit 5' TERM; echo ready; while :; do sleep 0.05; done",
@@ -92,20 +92,20 @@ describe("spawn", () => {
     expect(output.stdout).toBe("ready\ncleaned\n");
   });
 
-  it("keeps the exit code of what ended by itself before its limit", async () => {
+  it("keeps the exit code of a command that ended by itself before its timeout", async () => {
     const ended = await run("sleep 30 & exit 4", { timeoutMs: 300 });
     expect(ended).toMatchObject({ exitCode: 4 });
     expect(ended.timedOut).toBeUndefined();
   });
 
-  it("is done at the latest 1 s after its end when something else holds its output", async () => {
+  it("is done at most 1 s after the command's end if another process holds its output", async () => {
     const started = performance.now();
     const ended = await run("(while :; do echo tick; sleep 0.03; done) & echo main");
     expect(ended).toMatchObject({ exitCode: 0 });
     expect(performance.now() - started).toBeLessThan(2_500);
   });
 
-  it("sends signals to the command and all that it started", async () => {
+  it("sends signals to the command and all its descendants", async () => {
     const line = (name: string) => `trap 'echo ${name}; exit' USR1; while :; do sleep 0.05; done`;
     const { process, output } = await start({
       command: `sh -c "${line("child")}" & ${line("leader")}`,
@@ -121,7 +121,7 @@ describe("spawn", () => {
     expect(other.output.stdout).toBe("");
   });
 
-  it("holds output back until it is taken", async () => {
+  it("holds output back until the listener is ready", async () => {
     let taken = 0;
     let isWaiting = false;
     const process = await workspace.spawn({
@@ -139,7 +139,7 @@ describe("spawn", () => {
     expect(taken).toBe(3_000_000);
   });
 
-  it("rejects for what cannot be started", async () => {
+  it("rejects if the command cannot be started", async () => {
     const failing = (options: Partial<WorkspaceSpawnOptions>) =>
       start({ command: "true", ...options }).then(
         () => undefined,
@@ -164,7 +164,7 @@ describe("search", () => {
   const grep = (pattern: string, options = {}) =>
     workspace.search({ kind: "grep", pattern, path: folder, limit: 100, ...options });
 
-  it("finds lines with those around them, each once, in the order of paths", async () => {
+  it("finds lines with their context, each once, in the order of paths", async () => {
     write({
       "a/x.txt": "1\n2 hit\n3\n4\n5 hit\n6 hit\n7\n",
       "b.txt": "hit\r\n",
@@ -182,14 +182,14 @@ describe("search", () => {
     });
   });
 
-  it("says whether there is more than the limit", async () => {
+  it("reports whether there are more matches than the limit", async () => {
     write({ "a.txt": "hit\nhit\nhit\n" });
     expect((await grep("hit", { limit: 3 })).truncated).toBe(false);
     const { matches, truncated } = await grep("hit", { limit: 2 });
     expect([matches.length, truncated]).toEqual([2, true]);
   });
 
-  it("takes a glob, a text, and case as asked; of a file, too", async () => {
+  it("respects glob, literal text and case options, for a single file, too", async () => {
     write({ "a.txt": "A.B\naxb\n", "a.md": "a.b\n" });
     const count = async (pattern: string, options = {}) =>
       (await grep(pattern, options)).matches.length;
@@ -199,7 +199,7 @@ describe("search", () => {
     expect(await count("a.b", { path: join(folder, "a.md") })).toBe(1);
   });
 
-  it("finds names; those of folders end with a slash", async () => {
+  it("finds names; the paths of folders end with a slash", async () => {
     write({ "src/a.ts": "", "src/b/c.ts": "", "d.md": "" });
     const find = (pattern: string, limit = 100) =>
       workspace.search({ kind: "find", pattern, path: folder, limit });
@@ -211,7 +211,7 @@ describe("search", () => {
     expect((await find("*.ts", 1)).truncated).toBe(true);
   });
 
-  it("names what cannot be searched", async () => {
+  it("names a path that cannot be searched", async () => {
     write({ file: "" });
     const none = join(folder, "none");
     await expect(grep("x", { path: none })).rejects.toMatchObject({

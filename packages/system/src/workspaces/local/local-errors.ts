@@ -24,10 +24,10 @@ const codes: Readonly<Record<string, WorkspaceErrorCode>> = {
   ABORT_ERR: "aborted",
 };
 
-/** What one file may hold. */
+/** The largest file that can be read or written. */
 export const maxFileBytes = 2 * 1024 ** 3;
 
-/** The error of a workspace for one of the system; its message ends with the system's code in brackets. */
+/** The workspace error for a system error; its message ends with the system's code in brackets. */
 export function workspaceError(error: unknown, path?: string): WorkspaceError {
   if (error instanceof WorkspaceError) return error;
   if (error instanceof ProcessError) return processError(error, path);
@@ -37,7 +37,7 @@ export function workspaceError(error: unknown, path?: string): WorkspaceError {
   return new WorkspaceError(own, textOf(error, code, own), { path, cause: error });
 }
 
-/** An aborted call. */
+/** The error for an aborted call. */
 export function aborted(cause: unknown): WorkspaceError {
   return new WorkspaceError("aborted", undefined, { cause });
 }
@@ -47,13 +47,13 @@ export function refuseAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted) throw aborted(signal.reason);
 }
 
-/** @throws {WorkspaceError} a relative path, or one that no file has */
+/** @throws {WorkspaceError} the path is relative, or no file can have it */
 function refuseRelative(path: string): void {
   if (typeof path === "string" && isAbsolute(path) && !path.includes("\0")) return;
   throw new WorkspaceError("failed", "The path must be absolute", { path: String(path) });
 }
 
-/** Runs a call; whatever it throws becomes a {@link WorkspaceError} about the path. */
+/** Runs a call; anything it throws becomes a {@link WorkspaceError} about the path. */
 export async function callOn<Value>(
   path: string,
   signal: AbortSignal | undefined,

@@ -48,7 +48,7 @@ async function failure(
   return error.path === undefined ? { code: error.code } : { code: error.code, path: error.path };
 }
 
-/** Calls that open `path`, each in another way. */
+/** Calls that open `path`, each in a different way. */
 const openers: readonly [string, (path: string) => Promise<unknown>][] = [
   ["read", (path) => workspace.read(path)],
   ["list", (path) => workspace.list(path)],
@@ -65,12 +65,12 @@ describe("a path", () => {
     },
   );
 
-  it.each(openers)("at which nothing is, is not found by %s, and named", async (_, open) => {
+  it.each(openers)("without a file is reported as not found, by name, by %s", async (_, open) => {
     expect(await failure(open(at("none")))).toEqual({ code: "not_found", path: at("none") });
   });
 });
 
-it("an aborted call rejects as such, before it does anything", async () => {
+it("rejects an aborted call with the code aborted, before it does anything", async () => {
   const options = { signal: AbortSignal.abort() };
   expect((await failure(workspace.read(at("a"), options))).code).toBe("aborted");
   expect((await failure(workspace.write(at("a"), bytes("x"), options))).code).toBe("aborted");
@@ -79,7 +79,7 @@ it("an aborted call rejects as such, before it does anything", async () => {
 });
 
 describe("stat", () => {
-  it("says what is there, with its real path", async () => {
+  it("reports the kind of file, with its real path", async () => {
     writeFileSync(at("a"), "12345", { mode: 0o640 });
     symlinkSync("a", at("link"));
     const { mtimeMs } = statSync(at("a"));
@@ -92,7 +92,7 @@ describe("stat", () => {
     expect((await workspace.stat("/dev/null"))?.kind).toBe("other");
   });
 
-  it("is undefined where nothing is, for dangling links and for loops", async () => {
+  it("is undefined for missing files, dangling links and loops", async () => {
     symlinkSync("none", at("dangling"));
     symlinkSync("loop", at("loop"));
     writeFileSync(at("file"), "");
@@ -103,7 +103,7 @@ describe("stat", () => {
 });
 
 describe("list", () => {
-  it("gives names and kinds, and links as links", async () => {
+  it("returns names and kinds, and links as links", async () => {
     mkdirSync(at("folder"));
     writeFileSync(at("file"), "");
     symlinkSync("folder", at("link"));
@@ -117,7 +117,7 @@ describe("list", () => {
     ]);
   });
 
-  it("of a file is an error", async () => {
+  it("fails for a file", async () => {
     writeFileSync(at("file"), "");
     expect(await failure(workspace.list(at("file")))).toEqual({
       code: "not_a_directory",
@@ -125,7 +125,7 @@ describe("list", () => {
     });
   });
 
-  it("gives names that are not UTF-8 with a replacement character; they cannot be opened", async () => {
+  it("returns names that are not UTF-8 with replacement characters; they cannot be opened", async () => {
     writeFileSync(Buffer.concat([Buffer.from(`${folder}/odd`), Buffer.from([0xff])]), "x");
     expect(await workspace.list(folder)).toEqual([{ name: "odd\uFFFD", kind: "file" }]);
     expect((await failure(workspace.read(at("odd\uFFFD")))).code).toBe("not_found");
@@ -133,7 +133,7 @@ describe("list", () => {
 });
 
 describe("read", () => {
-  it("gives all bytes or a range; none past the end", async () => {
+  it("returns all bytes or a range, and none past the end", async () => {
     const content = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
     writeFileSync(at("small"), content);
     const large = Buffer.alloc(3 * 1024 * 1024 + 7, "0123456789");
@@ -153,14 +153,14 @@ describe("read", () => {
     expect((await failure(workspace.read(at("small"), { offset: -1 }))).code).toBe("failed");
   });
 
-  it("reads an empty file, and those of the kernel, which have no size", async () => {
+  it("reads empty files, and kernel files, which have no size", async () => {
     writeFileSync(at("empty"), "");
     expect(await workspace.read(at("empty"))).toHaveLength(0);
     expect(text(await workspace.read("/proc/self/status"))).toContain("State:");
     expect(text(await workspace.read("/proc/self/status", { length: 5 }))).toBe("Name:");
   });
 
-  it("fails for anything else than a file, without waiting", async () => {
+  it("fails for anything other than a file, without waiting", async () => {
     execFileSync("mkfifo", [at("pipe")]);
     expect((await failure(workspace.read(folder))).code).toBe("is_a_directory");
     expect((await failure(workspace.read(at("pipe")))).code).toBe("failed");
@@ -168,7 +168,7 @@ describe("read", () => {
     expect((await failure(workspace.read("/proc/kmsg"))).code).toMatch(/failed|not_allowed/);
   });
 
-  it("fails for more than 2 GiB, and reads a part of it", async () => {
+  it("fails for a file of more than 2 GiB, but reads a part of it", async () => {
     writeFileSync(at("huge"), "start");
     truncateSync(at("huge"), 2 * 1024 ** 3 + 1);
     expect((await failure(workspace.read(at("huge")))).code).toBe("too_large");
@@ -177,7 +177,7 @@ describe("read", () => {
 });
 
 describe("write", () => {
-  it("replaces a file in one step: who has the old one open keeps it", async () => {
+  it("replaces a file in one step: readers that have the old one open keep it", async () => {
     writeFileSync(at("a"), "old");
     const before = statSync(at("a")).ino;
     await workspace.write(at("a"), bytes("new"));
@@ -186,7 +186,7 @@ describe("write", () => {
     expect(readdirSync(folder)).toEqual(["a"]);
   });
 
-  it("keeps the mode of what it replaces, and gives a new file 0666 less umask, or what is asked", async () => {
+  it("keeps the mode of a file it replaces; a new file gets 0666 less umask, or the requested mode", async () => {
     writeFileSync(at("a"), "old");
     chmodSync(at("a"), 0o4751);
     await workspace.write(at("a"), bytes("new"), { mode: 0o600 });
@@ -197,7 +197,7 @@ describe("write", () => {
     expect(statSync(at("c")).mode & 0o777).toBe(0o700 & ~process.umask());
   });
 
-  it("follows links, dangling ones too, and makes parents", async () => {
+  it("follows links, even dangling ones, and makes parents", async () => {
     symlinkSync("deep/er/file", at("link"));
     await workspace.write(at("link"), bytes("through"));
     expect(readlinkSync(at("link"))).toBe("deep/er/file");
@@ -206,14 +206,14 @@ describe("write", () => {
     expect(readFileSync(at("x/y/z"), "utf8")).toBe("made");
   });
 
-  it("writes a file of several names in place", async () => {
+  it("writes a file with several names in place", async () => {
     writeFileSync(at("a"), "old");
     linkSync(at("a"), at("b"));
     await workspace.write(at("a"), bytes("new"));
     expect(readFileSync(at("b"), "utf8")).toBe("new");
   });
 
-  it("says what is in the way, and leaves it as it is", async () => {
+  it("reports what prevents the write, and leaves it unchanged", async () => {
     mkdirSync(at("folder"));
     writeFileSync(at("file"), "old");
     execFileSync("mkfifo", [at("pipe")]);
@@ -226,7 +226,7 @@ describe("write", () => {
     expect(readdirSync(folder).sort()).toEqual(["file", "folder", "pipe"]);
   });
 
-  it("comes in parts, and is not seen before the last", async () => {
+  it("accepts content in parts, and shows nothing before the last one", async () => {
     writeFileSync(at("a"), "old");
     const upload = await workspace.openUpload(at("a"));
     await upload.append(bytes("one "));
@@ -242,8 +242,8 @@ describe("write", () => {
   });
 });
 
-describe("changes of places", () => {
-  it("createDirectory makes parents; one that is there is fine, a file is not", async () => {
+describe("changing paths", () => {
+  it("createDirectory makes parents; it accepts an existing directory, but not a file", async () => {
     await workspace.createDirectory(at("a/b/c"));
     await workspace.createDirectory(at("a/b/c"));
     expect(lstatSync(at("a/b/c")).isDirectory()).toBe(true);
@@ -256,7 +256,7 @@ describe("changes of places", () => {
     }
   });
 
-  it("rename replaces a file and never a folder", async () => {
+  it("rename replaces files but never folders", async () => {
     writeFileSync(at("a"), "a");
     writeFileSync(at("b"), "b");
     mkdirSync(at("empty"));
@@ -269,7 +269,7 @@ describe("changes of places", () => {
     expect(existsSync(at("moved"))).toBe(true);
   });
 
-  it("remove takes links and not what they lead to, and full folders only if asked", async () => {
+  it("remove deletes links but not their targets, and full folders only on request", async () => {
     mkdirSync(at("full"));
     writeFileSync(at("full/file"), "x");
     symlinkSync("full", at("link"));
@@ -313,7 +313,7 @@ describe("within", () => {
     ["list", (name) => workspace.list(at("in", name, ".."), reach())],
   ];
 
-  it.each(calls)("judges what %s opens, links followed, and names it", async (name, call) => {
+  it.each(calls)("checks the file that %s opens, following links, and names it", async (name, call) => {
     if (name !== "list") {
       const real = name === "createDirectory" ? "file-new" : "file";
       expect(await failure(call("away/file"))).toEqual({
@@ -327,7 +327,7 @@ describe("within", () => {
     expect(readdirSync(outside)).toEqual(["file"]);
   });
 
-  it("lets what is inside through", async () => {
+  it("allows files inside", async () => {
     expect(text(await workspace.read(at("in/file"), reach()))).toBe("inside");
     await workspace.write(at("in/new/file"), bytes("new"), reach());
     expect(readFileSync(at("in/new/file"), "utf8")).toBe("new");
@@ -335,7 +335,7 @@ describe("within", () => {
     expect(await workspace.list(at("in"), reach())).toHaveLength(6);
   });
 
-  it("closes a denied file by any name", async () => {
+  it("refuses a denied file under any name", async () => {
     expect((await failure(workspace.read(at("in/twin"), reach()))).code).toBe("not_allowed");
     const write = workspace.write(at("in/twin"), bytes("x"), reach());
     expect((await failure(write)).code).toBe("not_allowed");
@@ -356,7 +356,7 @@ describe("within", () => {
     expect(paths).toContain("/in/file");
   });
 
-  it("holds for roots of the workspace, too", async () => {
+  it("also applies to roots of the workspace", async () => {
     const closed = createLocalWorkspace({ cwd: at("in"), roots: [at("in")] });
     expect((await failure(closed.read(join(outside, "file")))).code).toBe("not_allowed");
     expect(

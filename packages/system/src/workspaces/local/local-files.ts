@@ -12,10 +12,10 @@ import { aborted, callOn } from "./local-errors.ts";
 import { createReach, type OuterReach, type Reach } from "./reach.ts";
 import { listFolder, readPath, statPath } from "./read-files.ts";
 
-/** The files of this machine, for those who only read. */
+/** The files of this machine, read-only. */
 export class LocalFiles implements WorkspaceFiles {
   readonly #outer: OuterReach;
-  /** What calls without limits of their own may open. */
+  /** The limits for calls without limits of their own. */
   protected readonly unlimited: Reach;
 
   constructor(outer: OuterReach = {}) {
@@ -44,7 +44,7 @@ export class LocalFiles implements WorkspaceFiles {
   }
 }
 
-/** Stops waiting when the signal is aborted. */
+/** Awaits work, but stops waiting when the signal is aborted. */
 export function unless<Value>(
   work: Promise<Value>,
   signal: AbortSignal | undefined,

@@ -26,7 +26,7 @@ export interface LocalSearch {
   readonly reach: Reach;
   readonly processes: ProcessRegistry;
   readonly sandbox?: Sandbox | undefined;
-  /** ripgrep's executable, where there is one. */
+  /** ripgrep's executable, if there is one. */
   readonly ripgrep: () => Promise<string | undefined>;
 }
 
@@ -36,7 +36,8 @@ export async function searchLocally(
 ): Promise<WorkspaceSearchResult> {
   const { reach } = search;
   const root = searchRootOf(statPath(request.path, {}, reach)?.kind, request);
-  // Files that are found below a folder are left out; one that is named is refused.
+  // Files inside a searched folder are left out if closed; a file that is named directly is
+  // refused.
   if (!root.isDirectory) reach.checkPath(root.path);
   const place = localPlace(root, reach);
   if (request.kind === "find") return findFiles(place, request);
@@ -45,7 +46,7 @@ export async function searchLocally(
   return found || findLines(place, request, root);
 }
 
-/** Undefined where it cannot be started. */
+/** Undefined if ripgrep cannot be started. */
 async function withRipgrep(
   executable: string,
   request: WorkspaceSearchRequest,
@@ -54,7 +55,7 @@ async function withRipgrep(
   const { root, place } = search;
   const lines = createUnorderedLines(request.limit);
   const prefix = root.path.endsWith(sep) ? root.path : root.path + sep;
-  // Of one file after the other, so only the last verdict is kept.
+  // Lines arrive file by file, so keeping the last verdict is enough.
   let last: { readonly path: string; readonly mayShow: boolean } | undefined;
   const mayShow = (path: string) => {
     if (last?.path !== path) {
@@ -72,7 +73,7 @@ async function withRipgrep(
 }
 
 function localPlace(root: SearchRoot, reach: Reach): SearchPlace {
-  // Searches follow no links, so the root is all that may be one.
+  // Searches do not follow links, so only the root can be a link.
   const real = realpathSync.native(root.path);
   const realOf = (path: string) => real + path.slice(root.path.length);
   return {

@@ -34,21 +34,27 @@ import type { OuterReach } from "./reach.ts";
 import type { spawnCommand } from "./spawn-command.ts";
 
 export interface LocalWorkspaceOptions extends OuterReach {
-  /** Absolute. */
+  /** An absolute path. */
   readonly cwd: string;
-  /** The variables that its commands start with; default those of this process. */
+  /** The variables that its commands start with; by default those of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Knows its commands, and ends them; without it the workspace has its own, until it is disposed. */
+  /**
+   * Tracks its commands and ends them; by default the workspace has a separate registry until it is
+   * disposed of.
+   */
   readonly processes?: ProcessRegistry | undefined;
-  /** Keeps its commands inside. */
+  /** Confines its commands. */
   readonly sandbox?: Sandbox | undefined;
-  /** The shell of its lines; default bash, else sh. */
+  /** The shell for command lines; default bash, else sh. */
   readonly shellPath?: string | undefined;
-  /** Keys that kept commands do not write into their output folders, the longest first. */
+  /** Keys that kept commands must not write to their output folders, the longest first. */
   readonly outputKeys?: (() => readonly string[]) | undefined;
   readonly homeDirectory?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
-  /** ripgrep's executable, or what finds it; `null` searches without it. By default, or if none is found, `rg` on the PATH. */
+  /**
+   * ripgrep's executable, or a function that finds it; `null` searches without it. By default, or
+   * if none is found, `rg` on the PATH.
+   */
   readonly ripgrep?: string | null | (() => Promise<string | undefined>) | undefined;
 }
 
@@ -101,7 +107,7 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
     });
   }
 
-  /** {@link LocalWorkspace.write} in parts: the file is seen once it is finished. */
+  /** {@link LocalWorkspace.write} in parts: the file becomes visible once it is finished. */
   openUpload(path: string, options: WorkspaceWriteOptions = {}): Promise<FileWriting> {
     return callOn(path, options.signal, async () => {
       const writing = await startWriting(path, options, this.reach(options.within));
@@ -156,7 +162,7 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
     });
   }
 
-  /** Absent where processes have no groups, so that a keeper could not end them. */
+  /** Undefined where there are no process groups, because a keeper could not end the commands. */
   readonly durable: WorkspaceDurable | undefined = hasProcessGroups
     ? {
         adopt: async (options) => {
@@ -170,7 +176,7 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
       }
     : undefined;
 
-  /** Does something for its owner, if that is still the one of its session. */
+  /** Makes a change for an owner, if it is still the owner of its session. */
   #change<Result>(
     path: string,
     { session, epoch, signal }: WorkspaceCall & Partial<WorkspaceOwner>,
@@ -182,7 +188,7 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
     });
   }
 
-  /** Loaded with the first call for an owner. */
+  /** Loaded with the first call that has an owner. */
   #durability(): Promise<Durability> {
     this.#durable ??= import("../../durability/open-durability.ts").then(({ openDurability }) =>
       openDurability(this.#options.temporaryDirectory ?? tmpdir(), this.#environment),
@@ -195,12 +201,12 @@ export class LocalWorkspace extends LocalFiles implements Workspace {
     return this.#options.sandbox !== undefined;
   }
 
-  /** The same place for commands outside of the sandbox. */
+  /** The same workspace, with commands outside of the sandbox. */
   withoutSandbox(): LocalWorkspace {
     return this.withSandbox(undefined);
   }
 
-  /** The same place for commands in a sandbox. */
+  /** The same workspace, with commands in a sandbox. */
   withSandbox(sandbox: Sandbox | undefined): LocalWorkspace {
     return new LocalWorkspace({ ...this.#options, processes: this.#processes, sandbox });
   }

@@ -8,15 +8,15 @@ import { realPlaceOf } from "../../base/files/real-place.ts";
 
 /** What a local workspace may open in any call. */
 export interface OuterReach {
-  /** Nothing outside of these folders is opened. */
+  /** The only folders in which files may be opened. */
   readonly roots?: readonly string[] | undefined;
-  /** Files that are never opened, by any name. */
+  /** Files that are never opened, whatever name leads to them. */
   readonly protectedFiles?: ProtectedFiles | undefined;
 }
 
 const bigint = { bigint: true } as const;
 
-/** Judges by what was opened what a call may open. */
+/** Checks what a call may open, judging by the file that was actually opened. */
 export function createReach(outer: OuterReach, within: WorkspaceReach | undefined) {
   const { protectedFiles } = outer;
   const isLimited = within !== undefined || outer.roots !== undefined;
@@ -30,7 +30,7 @@ export function createReach(outer: OuterReach, within: WorkspaceReach | undefine
     const { roots } = outer;
     if (roots !== undefined && !bothNames(roots).some((each) => isInside(each, real))) return false;
     if (within === undefined) return true;
-    // Once for a call: a search judges each of its results.
+    // Computed once per call: a search checks each of its results.
     names ??= { allow: bothNames(within.allow), deny: bothNames(within.deny) };
     const { allow, deny } = names;
     return (
@@ -40,9 +40,9 @@ export function createReach(outer: OuterReach, within: WorkspaceReach | undefine
   }
 
   /**
-   * For something that is known by its real path, or that will be made there.
+   * Checks a real path of something that exists or is about to be made.
    *
-   * @throws {WorkspaceError} it is outside
+   * @throws {WorkspaceError} the path is outside
    */
   function checkReal(real: string, found?: BigIntStats): void {
     if (protectedFiles?.includes(real, found)) throw refused(real, keyFileText);
@@ -50,14 +50,14 @@ export function createReach(outer: OuterReach, within: WorkspaceReach | undefine
   }
 
   return {
-    /** Whether real paths have to be known. */
+    /** Whether real paths need to be determined. */
     isLimited,
     checkReal,
     /**
-     * For a file or folder that is open.
+     * Checks an open file or folder.
      *
-     * @param path by which it was opened
-     * @throws {WorkspaceError} it is outside
+     * @param path the path that was opened
+     * @throws {WorkspaceError} the file or folder is outside
      */
     checkOpened(descriptor: number, path: string): void {
       if (!isLimited && protectedFiles === undefined) return;
@@ -66,12 +66,12 @@ export function createReach(outer: OuterReach, within: WorkspaceReach | undefine
       if (!isLimited) return;
       check(realPathOfOpened(descriptor, path, found), found);
     },
-    /** For what a path leads to. */
+    /** Checks the target of a path. */
     checkPath(path: string): void {
       const real = realPlaceOf(path);
       checkReal(real, statOf(real));
     },
-    /** Whether what a search finds may be shown. */
+    /** Whether a search result may be shown. */
     mayShow(real: string): boolean {
       if (protectedFiles === undefined && !isLimited) return true;
       const found = statOf(real);
@@ -82,12 +82,12 @@ export function createReach(outer: OuterReach, within: WorkspaceReach | undefine
 
 export type Reach = ReturnType<typeof createReach>;
 
-/** Places by both of their names. */
+/** Each place under its given path and its real path. */
 function bothNames(places: readonly string[]): readonly string[] {
   return [...new Set(places.flatMap((place) => [place, realPlaceOf(place)]))];
 }
 
-/** By another name: a hard link. */
+/** Whether the path is another name (hard link) of the same file. */
 function isSameFile(path: string, found: BigIntStats | undefined): boolean {
   if (found?.isFile() !== true || found.nlink < 2n) return false;
   const other = statOf(path);
@@ -102,7 +102,7 @@ function realPathOfOpened(descriptor: number, path: string, found: BigIntStats):
   const opened = openedPath(descriptor);
   if (opened !== undefined)
     return found.nlink === 0n ? opened.replace(/ \(deleted\)$/, "") : opened;
-  // Without `/proc`: the path, if it still leads to the same file.
+  // Without `/proc`, the path itself, if it still leads to the same file.
   const real = realpathSync.native(path);
   const now = statOf(real);
   if (now?.dev === found.dev && now.ino === found.ino) return real;

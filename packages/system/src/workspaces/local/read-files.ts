@@ -19,10 +19,12 @@ import type { Reach } from "./reach.ts";
 
 const chunkBytes = 1024 * 1024;
 const maxSmallEntries = 256;
-/** Of a path at which there is nothing. */
+/** Codes that mean that nothing is at a path. */
 const missing: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
-/** What a path leads to. Synchronous: the way to a thread and back takes longer than the answer. */
+/**
+ * What a path leads to. Synchronous: a round trip to a thread takes longer than the call itself.
+ */
 export function statPath(
   path: string,
   { followLinks = true }: WorkspaceStatOptions,
@@ -57,7 +59,7 @@ function lookAt(path: string, followLinks: boolean): Stats | undefined {
   }
 }
 
-/** What is in a folder. */
+/** The entries of a folder. */
 export async function listFolder(path: string, reach: Reach): Promise<readonly WorkspaceEntry[]> {
   if (!reach.isLimited) return entriesOf(path);
   const held = await HeldFolder.open(path);
@@ -74,7 +76,10 @@ async function entriesOf(folder: string): Promise<readonly WorkspaceEntry[]> {
   return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
 }
 
-/** Synchronous, as for small files; undefined for a folder that would hold up everything else. */
+/**
+ * Synchronous, as for small files; undefined for a folder so large that it would block everything
+ * else.
+ */
 function readSmallFolder(folder: string): readonly Dirent[] | undefined {
   const entries: Dirent[] = [];
   const open = opendirSync(folder, { bufferSize: maxSmallEntries + 1 });
@@ -109,14 +114,14 @@ export async function readPath(
   const check = (descriptor: number) => reach.checkOpened(descriptor, path);
   const small = readSmallFile(path, check);
   if (small !== undefined) return small.subarray(offset, offset + (length ?? small.length));
-  // Opening a pipe or a device may change it, and a folder says so itself.
+  // Opening a pipe or a device may have side effects, and a folder reports its own error.
   const kind = kindOf(statSync(path));
   if (kind === "directory") throw new WorkspaceError("is_a_directory", undefined, { path });
   const file = kind === "file" ? await openRegularFile(path, check) : undefined;
   if (file === undefined) throw new WorkspaceError("failed", "Not a regular file", { path });
   try {
     const { size } = await file.stat();
-    // A file of the kernel has no size, and is read to its end.
+    // A kernel file has no size and is read to its end.
     const left = size === 0 ? maxFileBytes : Math.max(0, size - offset);
     const most = Math.min(length ?? left, left);
     if (most > maxFileBytes) throw new WorkspaceError("too_large", undefined, { path });
@@ -135,7 +140,7 @@ function refuseOddRange(path: string, offset: number, length: number | undefined
 interface FileRange {
   readonly offset: number;
   readonly most: number;
-  /** Whether so much should be there. */
+  /** Whether the size is known to be exact. */
   readonly isKnown: boolean;
   readonly signal: AbortSignal | undefined;
 }

@@ -7,18 +7,18 @@ import type { ProcessRegistry } from "../../processes/process-registry.ts";
 import type { Sandbox } from "../../processes/sandbox.ts";
 import { type LineSearch, patternProblem } from "../common/search-request.ts";
 
-// A match in a longer line (64 MiB as JSON) is not worth the memory.
+// A match in a longer line (64 MiB as JSON) does not justify the memory.
 const maxRecordBytes = 64 * 1024 * 1024;
 const maxErrorBytes = 4096;
 
-/** What a search needs of its workspace. */
+/** What a search needs from its workspace. */
 interface SearchEnvironment {
   readonly processes: ProcessRegistry;
   readonly sandbox?: Sandbox | undefined;
 }
 
 /**
- * Searches with ripgrep, which looks at several files at the same time; false if it could not be started.
+ * Searches with ripgrep, which searches several files at the same time; false if it could not be started.
  *
  * @throws {WorkspaceError} ripgrep does not accept the pattern, or ended before it had searched everything
  */
@@ -38,11 +38,11 @@ export async function searchWithRipgrep(
   const outcome = await runProcess({
     file: executable,
     args: ripgrepArguments(search),
-    // Globs and ignore rules start here.
+    // Globs and ignore rules are relative to this folder.
     cwd: root.isDirectory ? root.path : dirname(root.path),
     variables: {},
     processes,
-    // Inside, what may not be read is not found.
+    // In the sandbox, files that may not be read are not found.
     sandbox,
     isAlone: true,
     signal: signal === undefined ? enough.signal : AbortSignal.any([signal, enough.signal]),
@@ -52,7 +52,8 @@ export async function searchWithRipgrep(
       return undefined;
     },
   }).catch((error: unknown) => {
-    // Without it, or without a sandbox for it, this process searches, and reads only what it may.
+    // Without ripgrep, or without a sandbox for it, this process searches, and reads only allowed
+    // files.
     if (error instanceof ProcessError) return undefined;
     throw error;
   });
@@ -60,7 +61,7 @@ export async function searchWithRipgrep(
   if (outcome?.kind === "exited" && outcome.exitCode === 2 && errors !== "") {
     throw patternError(search.pattern, errors);
   }
-  // Not by the exit code: "no match" and a program in front that fails have the same.
+  // The exit code does not help: "no match" and a failing wrapper have the same one.
   if (outcome !== undefined && !isComplete && !enough.signal.aborted) {
     throw incompleteError(search.pattern, outcome, errors);
   }
@@ -81,8 +82,8 @@ function ripgrepArguments(search: LineSearch): string[] {
 }
 
 /**
- * Pass a positive glob as a file type, because ripgrep's `--glob` would include ignored files.
- * Types match names only, so results are filtered again by path.
+ * Passes a positive glob as a file type, because ripgrep's `--glob` would include ignored files.
+ * Types match only names, so results are filtered again by path.
  */
 function globArguments(glob: string): string[] {
   if (glob.startsWith("!")) return ["--glob", `!${withoutPrefix(glob.slice(1))}`];
@@ -116,7 +117,7 @@ interface RipgrepText {
 }
 
 interface RipgrepRecord {
-  /** The last is a "summary", also where nothing was found. */
+  /** The last record is a "summary", even if nothing was found. */
   readonly type: string;
   readonly data: {
     readonly path?: RipgrepText;
@@ -131,7 +132,7 @@ function reportLines({ type, data }: RipgrepRecord, search: LineSearch): boolean
   if (search.root.isDirectory && search.filter?.matches(path) === false) return true;
   const lines = plainText(data.lines).replace(/\n$/, "").split("\n");
   const first = data.line_number ?? 1;
-  // Only a multi-line match has more than one.
+  // Only a multi-line match has more than one line.
   return lines.every((text, index) =>
     search.onLine({
       ...{ path, number: first + index, text },

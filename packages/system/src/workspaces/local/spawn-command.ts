@@ -25,7 +25,7 @@ export interface SpawnPlace {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly processes: ProcessRegistry;
   readonly sandbox?: Sandbox | undefined;
-  /** Keys that do not get into output folders. */
+  /** Keys that must not be written to output folders. */
   readonly outputKeys: () => readonly string[];
   /** Starts commands that outlive this host. */
   readonly keeper?: KeptCommands | undefined;
@@ -64,9 +64,9 @@ export async function spawnCommand(
       throw workspaceError(error, cwd);
     },
   );
-  // The caller gets the error with the process.
+  // The caller gets the error through the process.
   done.catch(() => {});
-  // Without a start there is an end: it failed, or it was aborted before.
+  // Without a start event the promise is settled: the start failed, or was aborted before.
   const running = await Promise.race([started.promise, done]);
   if (!("kill" in running)) throw aborted(signal?.reason);
   return {
@@ -78,7 +78,7 @@ export async function spawnCommand(
   };
 }
 
-/** Starts a command that outlives its host; undefined for others. */
+/** Starts a command that outlives its host; undefined for other commands. */
 async function spawnKept(
   options: WorkspaceSpawnOptions,
   { keeper, sandbox, environment, outputKeys }: SpawnPlace,
@@ -90,7 +90,7 @@ async function spawnKept(
     const text = "A command is kept for an owner (session and epoch), and without input";
     throw new WorkspaceError("failed", text);
   }
-  // Its network would end with this host.
+  // The command's network would end with this host.
   if (sandbox?.usesHost) return undefined;
   const variables = variablesOf(environment, options.environment);
   try {
@@ -115,12 +115,15 @@ async function spawnKept(
   }
 }
 
-/** Hands output over piece by piece: Node reads on after the end of a child, although it was told to wait. */
+/**
+ * Passes output on piece by piece: Node continues reading after the end of a child even if the
+ * stream is paused.
+ */
 function createHeldOutput(onOutput: WorkspaceSpawnOptions["onOutput"]) {
   let held: Promise<void> | undefined;
 
   return {
-    /** Fulfilled when all that came was taken. */
+    /** Fulfilled when all output so far was accepted. */
     get taken(): Promise<void> | undefined {
       return held;
     },
@@ -152,7 +155,7 @@ function signalOf(name: string): NodeJS.Signals {
   throw new WorkspaceError("failed", `There is no signal ${name}`);
 }
 
-/** What was ended has no exit code of its own, although it may have taken the signal and given one. */
+/** A killed command has no exit code, even if it handled the signal and exited with one. */
 function exitOf({ exitCode, signal, killedFor }: ProcessEnd): WorkspaceExit {
   if (killedFor === undefined) return signal === null ? { exitCode } : { exitCode, signal };
   const isTimedOut = killedFor === "timed_out";

@@ -15,7 +15,7 @@ import { quote } from "../shell/shell-text.ts";
 import { createSandboxCommand } from "./sandbox-command.ts";
 import type { SandboxSession } from "./sandbox-session.ts";
 
-/** What no sandbox session promises. */
+/** Features that no sandbox session guarantees. */
 const limits: readonly WorkspaceLimit[] = [
   "atomic-write",
   "binary-output",
@@ -48,7 +48,7 @@ async function called<Value>(
   }
 }
 
-/** Runs functions for `sh`; what the session prints before the mark is dropped. */
+/** Runs shell functions with `sh`; output of the session before the mark is dropped. */
 async function runIn(
   session: SandboxSession,
   script: string,
@@ -82,8 +82,8 @@ async function runIn(
 }
 
 /**
- * A workspace in a sandbox session of the AI SDK, which is used as it is: bytes go through its file methods,
- * all else is lines of `sh` for its `spawn`. The session stays the caller's.
+ * A workspace in a sandbox session of the AI SDK: bytes go through the session's file methods, everything
+ * else is lines of `sh` for its `spawn`. The caller still owns the session.
  */
 export function fromSandboxSession(
   session: SandboxSession,
@@ -158,7 +158,7 @@ export function fromSandboxSession(
   };
 }
 
-/** What is done around the session's own file methods. */
+/** What is done in addition to the session's own file methods. */
 const more = `
 t_opened() { t_open "$1"; printf %s "$r"; }
 t_targeted() { t_target "$1" "$2"; printf '%s\\0%s\\0%s' "$r" "$t" "$t_bits"; }

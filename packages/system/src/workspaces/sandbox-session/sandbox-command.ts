@@ -10,10 +10,10 @@ import { within } from "../../base/within.ts";
 import type { SandboxProcess } from "./sandbox-session.ts";
 
 const drainMs = 1_000;
-/** How long the end of a command that was killed is waited for. */
+/** How long to wait for the end of a killed command. */
 const graceMs = 2_000;
 
-/** A command of a sandbox session, which knows one way to end it and no input. */
+/** A command of a sandbox session, which can only be killed in one way and has no input. */
 export function createSandboxCommand(
   program: SandboxProcess,
   options: WorkspaceSpawnOptions,
@@ -69,7 +69,7 @@ export function createSandboxCommand(
         if (!isOver && bytes.length > 0) await options.onOutput(bytes, name);
       }
     } catch {
-      // Its end says what is wrong.
+      // The command's end reports the problem.
     }
   }
 

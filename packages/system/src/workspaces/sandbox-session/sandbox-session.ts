@@ -7,7 +7,7 @@ export interface SandboxProcess {
   kill(): PromiseLike<void>;
 }
 
-/** What is used of a sandbox session of the AI SDK. */
+/** The part of an AI SDK sandbox session that is used. */
 export interface SandboxSession {
   readBinaryFile(options: {
     path: string;

@@ -4,16 +4,16 @@ import { quote } from "./shell-text.ts";
 /** What a command's shell needs to know. */
 export interface CommandPlan {
   readonly options: Pick<WorkspaceSpawnOptions, "command" | "cwd" | "environment" | "stdin">;
-  /** The folder of a command that names none. */
+  /** The folder of commands that do not name one. */
   readonly cwd: string;
-  /** Runs the command's line. */
+  /** The shell that runs the command line. */
   readonly shell: string;
 }
 
 /**
- * Becomes the command: it tells its id, or why there is no command, in the folder and with the variables of
- * the command. The mark, the folder and the words of the command are its arguments. Descriptors 4 and 5
- * are the streams.
+ * Becomes the command: prints its id, or why there is no command, in the folder and with the variables of
+ * the command. Its arguments are the mark, the folder and the words of the command. Descriptors 4 and 5 are
+ * the streams.
  */
 const starter = `k=$1; c=$2; shift 2
 t_no() { printf "%s:no:%s:\\n" "$k" "$1" >&4; exit 0; }
@@ -37,10 +37,10 @@ printf "%s:pid:%s:%s:\\n" "$k" "$$" "\${t_start:--}" >&4
 exec "$@" >&4 2>&5 4>&- 5>&-`;
 
 /**
- * The request that starts a command in a session of its own, and prints on both streams that it has ended.
- * A shell says on its own stderr when a signal ended its child: that tells a signal from an exit code of
- * the same number, and reaches nobody else. A bash that reads from a socket runs `.bashrc` unless it is
- * another shell's child.
+ * The request that starts a command in a new session, and prints on both streams when it has ended. A
+ * shell reports on its own stderr that a signal ended its child: this distinguishes a signal from an exit
+ * code of the same number, and is not shown to anyone else. A bash that reads from a socket runs `.bashrc`
+ * unless it is another shell's child.
  */
 export function commandScript({ options, cwd, shell }: CommandPlan, mark: string): string {
   const { command, environment = {}, stdin } = options;

@@ -11,7 +11,7 @@ import type { ShellCarrier } from "./open-shell.ts";
 import { ShellConnection } from "./shell-connection.ts";
 import { shellWorkspace } from "./shell-workspace.ts";
 
-/** How long output is read after the end of the program that carried it. */
+/** How long output is read after the end of the program that carries it. */
 const lastWordsMs = 300;
 
 interface ShellConnectOptions
@@ -22,7 +22,7 @@ interface ShellConnectOptions
   readonly signal: AbortSignal;
 }
 
-/** Makes connections to the place of a spec, one after the other was lost. */
+/** Opens connections to the workspace of a spec, each after the previous one was lost. */
 export function shellConnector(
   spec: ShellSpec,
 ): (options: ShellConnectOptions) => Promise<{ readonly workspace: Workspace }> {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { checkSignal, finishScript, killFunctions, signalScript } from "./kill-script.ts";
 
 interface Row {
-  /** 2 is the shell that runs the script, with the id that it really has. */
+  /** Row 2 is the shell that runs the script, with its real id. */
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
@@ -12,7 +12,10 @@ interface Row {
 
 const self = 2;
 
-/** Runs a script over a table of processes; `kill` is a function that only says what it was asked. */
+/**
+ * Runs a script over a table of processes; `kill` is replaced by a function that only prints its
+ * arguments.
+ */
 function signalled(rows: readonly Row[], script: string): readonly string[] {
   const id = (pid: number) => (pid === self ? "$$" : String(pid));
   const lines = rows.map(({ pid, parent, group }) => `${id(pid)} ${id(parent)} ${id(group)} 7`);
@@ -54,10 +57,10 @@ const table = fc
     selector: ({ pid }) => pid,
     maxLength: 12,
   })
-  // Nothing is its own parent.
+  // No process is its own parent.
   .map((rows) => rows.map((row) => (row.parent === row.pid ? { ...row, parent: 0 } : row)));
 
-test("a signal goes to the command's own tree and to nothing else", () => {
+test("a signal goes only to the command's own tree", () => {
   fc.assert(
     fc.property(table, fc.integer({ min: 3, max: 12 }), (rows, root) => {
       const tree = treeOf(rows, root);
@@ -68,7 +71,7 @@ test("a signal goes to the command's own tree and to nothing else", () => {
   );
 });
 
-// What runs in a container from outside has group and session 0.
+// A process that was started in a container from outside has group and session 0.
 const container: readonly Row[] = [
   { pid: 1, parent: 0, group: 0 },
   { pid: self, parent: 0, group: 0 },
@@ -77,7 +80,7 @@ const container: readonly Row[] = [
   { pid: 9, parent: 5, group: 9 },
 ];
 
-test("what has group 0 in a container is not signalled", () => {
+test("a process with group 0 in a container is not signalled", () => {
   expect(signalled(container, signalScript("9:7", "SIGKILL"))).toEqual(["kill -KILL 9"]);
   for (const wrong of ["0", "1", "''", "' '", "-1", "x"]) {
     expect(signalled(container, `t_signal ${wrong} KILL ''`), wrong).toEqual([]);
@@ -86,7 +89,7 @@ test("what has group 0 in a container is not signalled", () => {
   }
 });
 
-test("neither the shell nor what started it is signalled", () => {
+test("neither the shell nor its ancestors are signalled", () => {
   const rows = [
     { pid: 5, parent: 1, group: 5 },
     { pid: self, parent: 5, group: 5 },
@@ -95,12 +98,12 @@ test("neither the shell nor what started it is signalled", () => {
   expect(signalled(rows, "t_signal $$ KILL ''")).toEqual([]);
 });
 
-test("a process that has the id of one that ended is left alone", () => {
+test("a process that reuses the id of an ended one is left alone", () => {
   expect(signalled(container, signalScript("9:8", "SIGTERM"))).toEqual([]);
   expect(signalled(container, finishScript(["9:8", "9:7", "nonsense"]))).toEqual(["kill -KILL 9"]);
 });
 
-test("nothing is ever stopped", () => {
+test("no process is ever stopped", () => {
   for (const signal of ["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT"]) {
     expect(() => checkSignal(signal)).toThrow("is not sent");
     expect(signalled(container, `t_signal 9 ${signal.slice(3)} ''; :`)).toEqual([]);

@@ -1,11 +1,11 @@
 import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 
 /**
- * Functions that signal a command and what came from it. A process is `<pid>:<start>`, so that another one
- * with the same id is not taken for it. A signal goes to one id at a time: of the command, of a process
- * that descends from it, or of one in the group that it leads. In a container, group and session are 0
- * for all that was started from outside; so no id below 2 counts, and no ancestor of the shell
- * ever gets a signal. Nothing is stopped or continued.
+ * Functions that signal a command and its descendants. A process is `<pid>:<start>`, so that a later
+ * process with the same id is not mistaken for it. A signal goes to one id at a time: that of the command,
+ * of one of its descendants, or of a process in the group that it leads. In a container, group and session
+ * are 0 for every process that was started from outside; so ids below 2 are ignored, and no ancestor of
+ * the shell ever gets a signal. No process is stopped or continued.
  */
 export const killFunctions = `
 t_table() {
@@ -91,7 +91,7 @@ t_finish() { t_alive "$1"; t_send KILL; }
 
 const stopping = ["SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT"];
 
-/** @throws {WorkspaceError} not a signal, or one that would stop processes */
+/** @throws {WorkspaceError} it is not a signal, or would stop processes */
 export function checkSignal(signal: string): void {
   if (!/^SIG[A-Z0-9]+$/u.test(signal)) {
     throw new WorkspaceError("failed", `Unknown signal: ${signal}`);
@@ -101,7 +101,7 @@ export function checkSignal(signal: string): void {
   }
 }
 
-/** The request that sends a signal to a command and what came from it, and prints which they were. */
+/** The request that sends a signal to a command and its descendants, and prints these processes. */
 export function signalScript(process: string, signal: string): string {
   checkSignal(signal);
   if (!isProcess(process)) throw new WorkspaceError("failed", "No such process");
@@ -109,17 +109,17 @@ export function signalScript(process: string, signal: string): string {
   return `( t_signal ${pid} ${signal.slice(3)} ${start} )`;
 }
 
-/** The request that kills those of the processes that are still there. */
+/** The request that kills those of the processes that still run. */
 export function finishScript(processes: readonly string[]): string {
   return `( t_finish '${processes.filter(isProcess).join(" ")}' )`;
 }
 
-/** Those whose identity outlives a lost connection. */
+/** Whether a process can still be identified after the connection was lost. */
 export function isLasting(process: string): boolean {
   return !process.endsWith(":-");
 }
 
-/** The processes that a request with {@link signalScript} printed. */
+/** Reads the processes that a request with {@link signalScript} printed. */
 export function readProcesses(body: Buffer): readonly string[] {
   return body.toString("latin1").split(" ").filter(isProcess);
 }

@@ -4,13 +4,13 @@ import { MarkScanner } from "./mark-scanner.ts";
 import { lost, type OpenShell } from "./open-shell.ts";
 import { operations } from "./operations.ts";
 
-/** What a request printed, and the status that it ended with. */
+/** The output of a request, and its exit status. */
 export interface ShellAnswer {
   readonly status: number;
   readonly body: Buffer;
 }
 
-/** Work for `sh`; bytes for its input, where it reads some, are all that comes after it. */
+/** A script for `sh`; if it reads input, that is the bytes after it. */
 export interface ShellRequest {
   readonly script: string;
   readonly input?: Uint8Array | undefined;
@@ -24,7 +24,7 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** A silent shell is asked for a sign of life so often, in seconds; it prints on stderr. */
+/** How often, in seconds, a silent shell must give a sign of life; it prints that on stderr. */
 const beatSeconds = 15;
 
 const silentMs = 2.5 * beatSeconds * 1000;
@@ -58,7 +58,7 @@ export class Lane {
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.ended = promise;
     void carrier.ended.then((reason) => {
-      // What it printed before its end is still to be read.
+      // Its output before its end must still be read.
       setImmediate(() => {
         this.#fail(lost(reason, carrier));
         resolve(this.#failure ?? lost(reason));
@@ -96,7 +96,7 @@ export class Lane {
     return promise;
   }
 
-  /** Lets the shell end what it does, and then itself. */
+  /** Lets the shell finish its work, and then end. */
   end(): void {
     this.#shell.carrier.endInput();
   }

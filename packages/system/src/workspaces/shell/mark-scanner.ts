@@ -1,4 +1,4 @@
-/** Finds a mark in a stream that comes in pieces. */
+/** Finds a mark in a stream that arrives in pieces. */
 export class MarkScanner {
   readonly #mark: Buffer;
   #held: Buffer = Buffer.alloc(0);
@@ -7,7 +7,7 @@ export class MarkScanner {
     this.#mark = Buffer.from(mark);
   }
 
-  /** What came before the mark, and, once it was found, what came after it. */
+  /** The bytes before the mark and, once it is found, those after it. */
   take(chunk: Buffer): { readonly before: Buffer; readonly after?: Buffer } {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const at = bytes.indexOf(this.#mark);
@@ -20,7 +20,7 @@ export class MarkScanner {
     return { before: bytes.subarray(0, bytes.length - kept) };
   }
 
-  /** What looked like the beginning of a mark, after the end of the stream. */
+  /** The bytes held back as a possible mark, after the end of the stream. */
   rest(): Buffer {
     const rest = this.#held;
     this.#held = Buffer.alloc(0);

@@ -2,35 +2,35 @@ import type { Readable } from "node:stream";
 import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { Mark, probe, startArgument } from "./shell-text.ts";
 
-/** A program of a spec's argument list that was started with one more argument. */
+/** A program started with a spec's argument list and one more argument. */
 export interface ShellCarrier {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Writes to its input; never fails, because {@link ended} says what is wrong. */
+  /** Writes to its input; never fails, because {@link ended} reports the problem. */
   write(bytes: Uint8Array): Promise<void>;
   endInput(): void;
-  /** The last line that it printed by itself. */
+  /** The last line of its own output. */
   lastLine(): string | undefined;
-  /** Resolves with how it ended. */
+  /** Resolves with the way it ended, in words. */
   readonly ended: Promise<string>;
   stop(): void;
 }
 
-/** Starts the argument list of a spec with one argument more. */
+/** Starts a spec's argument list with one more argument. */
 export type StartCarrier = (argument: string) => Promise<ShellCarrier>;
 
 /** A shell that has printed its mark and waits for requests. */
 export interface OpenShell {
   readonly carrier: ShellCarrier;
-  /** Ends a request, and its answer. */
+  /** Marks the end of a request and of its answer. */
   readonly mark: string;
 }
 
-/** What a carrier may print before the mark. */
+/** How many bytes a carrier may print before the mark. */
 const maxNoise = 1024 * 1024;
 
 /**
- * Starts a shell and drops what is printed before its mark, such as banners.
+ * Starts a shell and drops output before its mark, such as banners.
  *
  * @throws {WorkspaceError} `lost`, with the carrier's last line, or `aborted`
  */
@@ -78,7 +78,7 @@ export function lost(reason: string, carrier?: Pick<ShellCarrier, "lastLine">): 
   );
 }
 
-/** Reads a stream to the end of a line, and leaves the rest in it. */
+/** Reads a stream up to the end of a line, and leaves the rest unread. */
 function skipTo(stream: Readable, line: Buffer, word: Buffer): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let seen: Buffer = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import type { WorkspaceErrorCode } from "@tau-agent/rpc-protocol/workspace";
 
-/** Exit statuses of the functions below, and what each says. */
+/** The exit statuses of the functions below, and the error codes they mean. */
 export const statusCodes: Readonly<Record<number, WorkspaceErrorCode>> = {
   10: "not_found",
   11: "exists",
@@ -12,15 +12,15 @@ export const statusCodes: Readonly<Record<number, WorkspaceErrorCode>> = {
   17: "no_space",
   18: "not_allowed",
 };
-/** The status of what lies outside of the limits of a call; its text is the real path. */
+/** The status for a path outside of the limits of a call; the output is the real path. */
 export const outside = 15;
-/** The status of `t_stat` when nothing is there. */
+/** The status of `t_stat` if nothing is there. */
 export const nothingThere = 20;
 
 /**
- * Functions for `sh` that do the work on files. Each runs in a subshell, prints its result, and ends with 0,
- * or prints why not and ends with a status. `t_judge` looks at the real path in `r`; a request with
- * limits defines its own.
+ * Shell functions that do the work on files. Each runs in a subshell and either prints its result and ends
+ * with 0, or prints the reason and ends with another status. `t_judge` checks the real path in `r`; a
+ * request with limits redefines it.
  */
 export const operations = `
 LC_ALL=C; export LC_ALL; unset GLOBIGNORE CDPATH

@@ -13,23 +13,25 @@ import { MarkScanner } from "./mark-scanner.ts";
 import { lost, type OpenShell } from "./open-shell.ts";
 import { statusCodes } from "./operations.ts";
 
-/** How long after its end the output of a command is read when something else still holds it. */
+/**
+ * How long output is read after the end of a command if another process still holds the streams.
+ */
 const drainMs = 1_000;
 /** How long a command may take to end before it is killed. */
 const graceMs = 2_000;
 
-/** Signals a command and what came from it. */
+/** Sends signals to a command and its descendants. */
 export interface CommandSignals {
-  /** Sends one, and tells to which processes it went. */
+  /** Sends a signal, and returns the processes that got it. */
   send(process: string, signal: string): Promise<readonly string[]>;
-  /** Kills those of the processes that are still there. */
+  /** Kills those of the processes that still run. */
   finish(processes: readonly string[]): Promise<void>;
 }
 
-/** A command in a shell of its own. */
+/** A command in a separate shell. */
 export class ShellCommand implements WorkspaceProcess {
   readonly pid: number;
-  /** `<pid>:<start>`, as its place knows it. */
+  /** `<pid>:<start>`, as known in the workspace. */
   readonly process: string;
   readonly done: Promise<WorkspaceExit>;
   readonly #shell: OpenShell;
@@ -76,7 +78,7 @@ export class ShellCommand implements WorkspaceProcess {
     void this.#pump(carrier.stdout, "stdout");
     void this.#pump(carrier.stderr, "stderr");
     void carrier.ended.then((reason) =>
-      // What it printed before its end is still to be read.
+      // Its output before its end must still be read.
       within(drainMs, this.#closed.promise).then(() => this.fail(lost(reason, carrier))),
     );
     this.done = this.#run();
@@ -100,7 +102,7 @@ export class ShellCommand implements WorkspaceProcess {
     await this.#signals.send(this.process, signal);
   }
 
-  /** Ends it as lost. */
+  /** Ends the command as lost. */
   fail(error: Error): void {
     this.#isOver = true;
     this.#ended.reject(error);
@@ -129,25 +131,27 @@ export class ShellCommand implements WorkspaceProcess {
       await within(drainMs, this.#closed.promise);
       return exit;
     } finally {
-      // Later output is read and dropped: closing it would end a server in the background.
+      // Later output is read and discarded: closing the stream would kill a server in the
+      // background.
       this.#isDiscarding = true;
       clearTimeout(timer);
       leave();
     }
   }
 
-  /** Ends the whole tree; what it leaves behind is killed, also when the command itself has ended. */
+  /** Ends the whole tree; kills remaining processes even if the command itself has ended. */
   async #end(): Promise<void> {
     if (this.#isOver) return;
     this.#sent.add("SIGTERM");
     const told = await this.#signals.send(this.process, "SIGTERM").catch(() => []);
     await new Promise((resolve) => setTimeout(resolve, graceMs));
-    // Also what it started in the meantime.
+    // Including processes started meanwhile.
     this.#sent.add("SIGKILL");
     if (!this.#isOver) await this.#signals.send(this.process, "SIGKILL").catch(() => []);
     await this.#signals.finish(told).catch(() => undefined);
     if (told.length > 0 || this.#isOver) return;
-    // Each start is a place of its own, such as a new container: only its program can be ended.
+    // Each start has its own process table, as in a new container, so only its program can be
+    // ended.
     this.#ended.resolve({ exitCode: null, signal: "SIGKILL", ...this.#limit() });
     this.#shell.carrier.stop();
   }
@@ -174,13 +178,16 @@ export class ShellCommand implements WorkspaceProcess {
       }
       await this.#hand(scanner.rest(), name);
     } catch {
-      // The carrier's end says what is wrong.
+      // The carrier's end reports the problem.
     }
     this.#openStreams -= 1;
     if (this.#openStreams === 0) this.#closed.resolve();
   }
 
-  /** Takes the line that tells the exit; what follows is output of what the command left behind. */
+  /**
+   * Reads the line with the exit; anything after it is output of processes that the command left
+   * behind.
+   */
   async #afterEnd(
     line: Buffer | undefined,
     chunk: Buffer,
@@ -205,7 +212,7 @@ export class ShellCommand implements WorkspaceProcess {
 
   #exitOf(line: string): WorkspaceExit {
     const [code = "", name = ""] = line.split(":");
-    // Its parent was killed, which alone knew the exit code.
+    // The parent, which alone knew the exit code, was killed.
     if (code === "") return { exitCode: null };
     const exitCode = Number(code);
     const timedOut = this.#limit();
@@ -214,7 +221,7 @@ export class ShellCommand implements WorkspaceProcess {
     return { exitCode: null, signal, ...timedOut };
   }
 
-  /** Shells do not say that SIGINT ended their child. */
+  /** Shells do not report that SIGINT ended their child. */
   #sentSignal(exitCode: number): string | undefined {
     const silent = { SIGINT: 130, SIGPIPE: 141 };
     return Object.entries(silent).find(
@@ -223,7 +230,7 @@ export class ShellCommand implements WorkspaceProcess {
   }
 }
 
-/** The first line that the shell of a command prints, without its mark. */
+/** The first line that a command's shell prints, without its mark. */
 async function firstLine({ carrier }: OpenShell, scanner: MarkScanner): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let seen: Buffer | undefined;

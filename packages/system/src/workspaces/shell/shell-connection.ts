@@ -8,16 +8,19 @@ import { ShellCommand } from "./shell-command.ts";
 import { orFailure } from "./shell-files.ts";
 import { placeScript, readPlace, type ShellPlace } from "./shell-place.ts";
 
-/** The most shells for requests, and how long one waits before another shell is started for it. */
+/**
+ * The maximum number of shells for requests, and how long a request waits before another shell is
+ * started.
+ */
 const maxLanes = 4;
 const patienceMs = 50;
 /** How long a shell may take to start. */
 const startLimitMs = 30_000;
-/** From this time on a start is slow enough to have the next shell ready. */
+/** Above this time, starting a shell is slow enough to keep one in reserve. */
 const slowStartMs = 40;
-/** How long the shell of a call that was aborted may go on. */
+/** How long the shell of an aborted call may continue. */
 const abortedMs = 5_000;
-/** How long the end of what runs there is waited for. */
+/** How long to wait for running commands to end. */
 const closeMs = 4_000;
 const pausesMs = [200, 800];
 
@@ -26,24 +29,25 @@ export interface ShellConnectionOptions {
   /** How long the first shell may take to start. */
   readonly limitMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Commands of a connection before, to be ended. */
+  /** Commands of a previous connection that must be ended. */
   readonly orphans: readonly string[];
-  /** Variables that commands are started without. */
+  /** Variables that commands start without. */
   readonly keyVariables: readonly string[];
 }
 
 interface Job {
   readonly request: ShellRequest;
   readonly signal: AbortSignal | undefined;
-  /** The lane that has to run it. */
+  /** The only lane that may run the job. */
   readonly only: Lane | undefined;
   readonly resolve: (answer: Promise<ShellAnswer>) => void;
   readonly timer: NodeJS.Timeout;
 }
 
 /**
- * The shells of a place: some that run requests one after the other, and one for each command. The first
- * is the keeper: when its input ends, it ends all commands. When one is lost, all are.
+ * The shells of a workspace: some that run requests one after the other, and one for each command. The
+ * first is the keeper: when its input ends, it ends all commands. If one is lost, the whole connection
+ * is.
  */
 export class ShellConnection {
   readonly place: ShellPlace;
@@ -58,10 +62,10 @@ export class ShellConnection {
   #isSlow: boolean;
   #failure: Error | undefined;
   readonly #lost = Promise.withResolvers<Error>();
-  /** Resolves when the place is lost. */
+  /** Resolves when the connection is lost. */
   readonly lost = this.#lost.promise;
 
-  /** @throws {WorkspaceError} `lost`: the place cannot be reached, or lacks something */
+  /** @throws {WorkspaceError} `lost`: the workspace cannot be reached, or lacks a required tool */
   static async open(options: ShellConnectionOptions): Promise<ShellConnection> {
     const { start, limitMs, signal, orphans } = options;
     const begin = performance.now();
@@ -94,12 +98,12 @@ export class ShellConnection {
     this.#add(keeper);
   }
 
-  /** The commands that ran when it was lost. */
+  /** The commands that were running when the connection was lost. */
   get orphans(): readonly string[] {
     return [...this.#commands].map(({ process }) => process).filter(isLasting);
   }
 
-  /** Runs a request in the next shell that is free. */
+  /** Runs a request in the next free shell. */
   run(request: ShellRequest, signal?: AbortSignal, only?: Lane): Promise<ShellAnswer> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (signal?.aborted) return Promise.reject(new WorkspaceError("aborted"));
@@ -118,7 +122,7 @@ export class ShellConnection {
     return promise.finally(() => signal?.removeEventListener("abort", onAbort));
   }
 
-  /** Runs a request that reads its input, in a shell of its own. */
+  /** Runs a request that reads input, in a separate shell. */
   async runWithInput(request: ShellRequest, signal?: AbortSignal): Promise<ShellAnswer> {
     const lane = new Lane(await this.#shell(signal));
     const onAbort = () => lane.stop();
@@ -164,7 +168,7 @@ export class ShellConnection {
     }
   }
 
-  /** Ends what runs there, and all shells. */
+  /** Ends all running commands and all shells. */
   async close(): Promise<void> {
     const keeper = this.#keeper;
     const isLost = this.#failure !== undefined;
@@ -176,12 +180,12 @@ export class ShellConnection {
     this.#fail(this.#failure);
   }
 
-  /** Lets the keeper know of a command while it runs. */
+  /** Tells the keeper about a command while it runs. */
   #keep(command: ShellCommand): void {
     this.#commands.add(command);
     this.#tellKeeper();
     const forget = () => {
-      // Those of a lost connection are ended by the next.
+      // Commands of a lost connection are ended by the next one.
       if (this.#failure !== undefined) return;
       this.#commands.delete(command);
       this.#tellKeeper();
@@ -231,7 +235,7 @@ export class ShellConnection {
     this.#startingLanes += 1;
     this.#shell()
       .then((shell) => this.#add(new Lane(shell)))
-      // Those that there are do the work.
+      // The existing shells do the work.
       .catch(() => undefined)
       .finally(() => {
         this.#startingLanes -= 1;
@@ -247,10 +251,10 @@ export class ShellConnection {
     else lane.stop();
   }
 
-  /** A shell for one use; where starts are slow, one that was started before. */
+  /** A shell for one use; if starting is slow, the one in reserve. */
   async #shell(signal?: AbortSignal): Promise<OpenShell> {
     if (this.#failure !== undefined) throw this.#failure;
-    // Taken before it is waited for: it is for one caller.
+    // Taken before the await, because it is for a single caller.
     const ready = this.#spare;
     this.#spare = undefined;
     const shell = (await ready) ?? (await this.#open(signal));
@@ -268,7 +272,7 @@ export class ShellConnection {
     void this.lost.then(async () => (await spare)?.carrier.stop());
   }
 
-  /** Nothing has been run before a shell is open, so a start may be tried again. */
+  /** Nothing runs before a shell is open, so a start may be retried. */
   async #open(signal?: AbortSignal): Promise<OpenShell> {
     for (const pauseMs of pausesMs) {
       try {
@@ -293,7 +297,7 @@ export class ShellConnection {
   }
 }
 
-/** Ends commands with all that came from them. */
+/** Ends commands with all their descendants. */
 const endAll = `t_end_all() {
   t_all=
   for t_command in $1; do
@@ -302,7 +306,10 @@ const endAll = `t_end_all() {
   case $t_all in *[0-9]*) sleep 2; t_finish "$t_all" ;; esac
 }`;
 
-/** What the keeper does at the end of its input, and at once with commands of a connection before. */
+/**
+ * What the keeper does at the end of its input, and immediately with commands of a previous
+ * connection.
+ */
 function keeperScript(orphans: readonly string[]): string {
   const before =
     orphans.length === 0 ? "" : `( t_end_all '${orphans.join(" ")}' ) >/dev/null 2>&1 &\n`;

@@ -17,7 +17,7 @@ export type RunOperation = (line: string, signal?: AbortSignal) => Promise<Shell
 
 type FileMethods = "stat" | "list" | "read" | "remove" | "rename" | "createDirectory";
 
-/** What can be done to files by functions for `sh`, wherever these run. */
+/** File operations through functions for `sh`, wherever these run. */
 export function shellFiles(run: RunOperation): Pick<Workspace, FileMethods> {
   const answer = async (
     path: string,
@@ -50,7 +50,7 @@ export function shellFiles(run: RunOperation): Pick<Workspace, FileMethods> {
         await answer(path, "t_open", [path], options);
         return new Uint8Array();
       }
-      // Whole blocks: `dd` counts in nothing else everywhere.
+      // Whole blocks: the only unit that `dd` supports on all systems.
       const block = length !== undefined && length <= 16_384 ? 4_096 : 65_536;
       const skip = Math.floor(offset / block);
       const before = offset - skip * block;
@@ -79,7 +79,7 @@ const kinds: Readonly<Record<string, WorkspaceFileKind>> = {
   o: "other",
 };
 
-/** The call of one function in a subshell, with the limits of the call before it. */
+/** Calls one function in a subshell, with the limits of the workspace call. */
 export function operation(
   name: string,
   words: readonly string[],
@@ -106,7 +106,7 @@ export function needAbsolute(path: string): void {
   }
 }
 
-/** The answer of an operation that did what it should. */
+/** The answer of a successful operation; throws for any other. */
 export function orFailure(answer: ShellAnswer, path: string): ShellAnswer {
   if (answer.status === 0 || answer.status === nothingThere) return answer;
   const text = answer.body.toString("utf8").trim();
@@ -117,7 +117,7 @@ export function orFailure(answer: ShellAnswer, path: string): ShellAnswer {
   throw new WorkspaceError(code, systemTexts[code] ?? (text === "" ? undefined : text), { path });
 }
 
-/** What the system says of these, with its code, as in a local workspace. */
+/** The system's texts for these errors, with its codes, as in a local workspace. */
 const systemTexts: Readonly<Partial<Record<WorkspaceErrorCode, string>>> = {
   not_found: "no such file or directory (ENOENT)",
   exists: "file already exists (EEXIST)",
@@ -147,7 +147,7 @@ const formats: Readonly<Record<number, WorkspaceFileKind>> = {
   [0xa000]: "symlink",
 };
 
-/** A slash at the end would make a link be followed. */
+/** A final slash would make the call follow a link. */
 function withoutSlash(path: string): string {
   const short = path.replace(/\/+$/u, "");
   return short === "" && path !== "" ? "/" : short;

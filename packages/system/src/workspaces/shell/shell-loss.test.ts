@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { connectWorkspace } from "../carrier/connect-workspace.ts";
 
-/** A program that does what a script says, with the argument of the shell form. */
+/** A program that runs a script with the argument of the shell form. */
 function carrier(script: string): { readonly folder: string; readonly shell: readonly string[] } {
   const folder = mkdtempSync(join(tmpdir(), "tau-shell-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -26,7 +26,7 @@ test("a carrier that ends is unreachable, with its last line", async () => {
   await expect(failed).rejects.toThrow("Permission denied (publickey)");
 });
 
-test("a program that is not there, prints half a mark, or never ends its noise is unreachable", async () => {
+test("a program that is missing, prints half a mark, or prints noise forever is unreachable", async () => {
   const missing = connectWorkspace({ shell: ["tau-no-such-program"], cwd: "/tmp" });
   await expect(missing).rejects.toMatchObject({ code: "workspace_unreachable" });
   const code = { code: "workspace_unreachable" };
@@ -35,13 +35,14 @@ test("a program that is not there, prints half a mark, or never ends its noise i
   await expect(unreachable("exec sleep 5", { connectMs: 300 })).rejects.toThrow("did not start");
 });
 
-test("a carrier that changes bytes is refused, and says what to do", async () => {
+test("a carrier that changes bytes is refused with advice", async () => {
   const failed = unreachable('sh -c "$1" | sed -u "s/\\r//"');
   await expect(failed).rejects.toThrow("without a terminal");
 });
 
-// No command runs here, so none is ended: tests that end some run in a process table of their own.
-test("after a carrier was killed the next calls work again", async () => {
+// No command runs here, so none is killed: tests that kill commands run in a separate process
+// table.
+test("calls work again after a carrier was killed", async () => {
   const { folder, shell } = carrier('echo $$ >>pids; exec sh -c "$1"');
   const events = new EventEmitter();
   const onStatus = (status: string) => events.emit(status);
@@ -55,7 +56,7 @@ test("after a carrier was killed the next calls work again", async () => {
   expect(readdirSync(folder).toSorted()).toEqual(["after", "carrier", "pids"]);
 });
 
-test("a command whose parent was killed has no exit code, rather than that of a success", async () => {
+test("a command whose parent was killed has no exit code instead of 0", async () => {
   const workspace = await connectWorkspace({ shell: ["sh", "-c"], cwd: "/tmp" });
   onTestFinished(() => workspace.dispose());
   const { done } = await workspace.spawn({

@@ -1,13 +1,13 @@
 import type { WorkspaceDescription } from "@tau-agent/rpc-protocol/workspace";
 
-/** What a shell says of the place that it is in. */
+/** What a shell reports about the machine it runs on. */
 export interface ShellPlace {
   readonly description: WorkspaceDescription;
-  /** ripgrep's program there. */
+  /** ripgrep's program on that machine. */
   readonly ripgrep: string | undefined;
 }
 
-/** The request whose answer {@link readPlace} reads. */
+/** The request that {@link readPlace} reads the answer of. */
 export const placeScript = `( t_do() {
   [ -d "$HOME" ] || HOME=$(eval "printf %s ~")
   case $HOME in /*) ;; *) HOME=/ ;; esac
@@ -19,7 +19,7 @@ export const placeScript = `( t_do() {
     "$(id -un 2>/dev/null || printf %s "$USER")" "$(command -v rg)" "$t_none"
 }; t_do )`;
 
-/** @throws {Error} the place lacks what the shell form needs */
+/** @throws {Error} the machine lacks something that the shell form needs */
 export function readPlace(body: Buffer, needsTools = true): ShellPlace {
   const [system = "", home = "/", temporary = "/tmp", shell = "sh", user, ripgrep, none] = body
     .toString("utf8")

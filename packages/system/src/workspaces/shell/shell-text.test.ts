@@ -37,7 +37,7 @@ test("no shell interprets a word of a request", () => {
   );
 });
 
-test("any bytes reach a command as they are", () => {
+test("any bytes reach a command unchanged", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       const printed = run(["sh", "-c"], `printf %b '${escapeBytes(bytes)}'`);
@@ -47,12 +47,12 @@ test("any bytes reach a command as they are", () => {
   );
 });
 
-test("the argument is one that every login shell passes on as it is", () => {
+test("every login shell passes the argument on unchanged", () => {
   const argument = startArgument(new Mark());
   expect(argument).toMatch(/^exec sh -c '[^'\n!]*'$/u);
   expect(argument).not.toMatch(/\\[\\']/u);
   expect(argument.length).toBeLessThan(32 * 1024);
-  // Who prints the argument does not print the mark.
+  // Printing the argument does not print the mark.
   const mark = new Mark();
   expect(startArgument(mark)).not.toContain(mark.word);
 });

@@ -1,14 +1,14 @@
 import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
 import { randomHex } from "../../base/random.ts";
 
-/** One word of a request, for `sh`: nothing in it is interpreted. */
+/** Quotes a word of a request for `sh`, so that nothing in it is interpreted. */
 export function quote(text: string): string {
   if (text.includes("\0"))
     throw new WorkspaceError("failed", "A path or argument holds a NUL byte");
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Bytes as the argument of `printf %b`: `sh` has variables for text only. */
+/** Escapes bytes for `printf %b`: variables of `sh` cannot hold arbitrary bytes. */
 export function escapeBytes(bytes: Uint8Array): string {
   let escaped = "";
   for (const byte of bytes) escaped += escapes[byte];
@@ -22,19 +22,23 @@ const escapes = Array.from({ length: 256 }, (_, byte) => {
   return isPlain ? character : `\\0${byte.toString(8).padStart(3, "0")}`;
 });
 
-/** A word that no other output holds, in two halves: who prints the argument does not print the word. */
+/**
+ * A word that no other output contains, in two halves: printing the argument does not print the
+ * word.
+ */
 export class Mark {
   readonly halves = [`tau-${randomHex(8)}`, randomHex(8)] as const;
   readonly word = this.halves.join("-");
 }
 
-/** What follows the mark on stdout; a terminal on the way would change it. */
+/** The bytes after the mark on stdout; a terminal in between would change them. */
 export const probe = Buffer.from("\r\n\xff\n", "latin1");
 
 /**
- * The argument that is appended to a spec's list. A login shell of any kind reads it first, also `fish`
- * and `csh`: it holds no line break, no `!`, and no quote or backslash behind a backslash. The shell
- * that it starts prints the mark, reads requests up to a line that is the mark, and runs them.
+ * The argument that is appended to a spec's list. A login shell of any kind, including `fish` and
+ * `csh`, reads it first: so it contains no line break, no `!`, and no quote or backslash after a
+ * backslash. The shell that it starts prints the mark, reads requests up to a line that is the mark,
+ * and runs them.
  */
 export function startArgument({ halves }: Mark): string {
   const script = [

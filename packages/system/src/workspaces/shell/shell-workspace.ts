@@ -4,11 +4,11 @@ import type { ShellConnection } from "./shell-connection.ts";
 import { needAbsolute, operation, orFailure, shellFiles } from "./shell-files.ts";
 import { escapeBytes } from "./shell-text.ts";
 
-/** The longest content, as an argument of `printf`, that a request holds. */
+/** The longest content that a request contains as an argument of `printf`. */
 const maxInline = 96 * 1024;
 const maxBytes = 2 ** 31;
 
-/** A place that is reached by `sh` at the other end of any program. */
+/** A workspace that is reached through `sh` at the other end of any program. */
 export function shellWorkspace(id: string, cwd: string, connection: ShellConnection): Workspace {
   return {
     id,

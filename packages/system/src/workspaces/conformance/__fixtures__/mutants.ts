@@ -6,10 +6,10 @@ import {
   type WorkspaceSpawnOptions,
 } from "@tau-agent/rpc-protocol/workspace";
 
-/** A good workspace with one mistake. */
+/** A correct workspace with one mistake. */
 export interface Mutant {
   readonly name: string;
-  /** The check that has to fail. */
+  /** The check that must fail. */
   readonly catches: string;
   readonly change: (good: Workspace) => Partial<Workspace>;
 }
@@ -23,12 +23,12 @@ export function mutantOf(good: Workspace, change: Mutant["change"]): Workspace {
 
 type Spawn = (options: WorkspaceSpawnOptions) => Promise<WorkspaceProcess>;
 
-/** Starts commands otherwise. */
+/** Changes how commands are started. */
 const spawning =
   (change: (options: WorkspaceSpawnOptions) => WorkspaceSpawnOptions) =>
   (good: Workspace): Partial<Workspace> => ({ spawn: (options) => good.spawn(change(options)) });
 
-/** Hands out another process. */
+/** Changes the process that is returned. */
 const process =
   (change: (process: WorkspaceProcess, options: WorkspaceSpawnOptions, spawn: Spawn) => Partial<WorkspaceProcess>) =>
   (good: Workspace): Partial<Workspace> => ({
@@ -45,7 +45,7 @@ const process =
     },
   });
 
-/** Turns one code of a method into another. */
+/** Replaces one error code of a method by another. */
 const code =
   (method: "list" | "read" | "write" | "remove" | "rename" | "createDirectory", from: WorkspaceErrorCode) =>
   (good: Workspace): Partial<Workspace> => ({
@@ -245,7 +245,7 @@ const searchMutants: readonly Mutant[] = [
   { name: "search ignores within", catches: "search() outside of within is not_allowed", change: (good) => ({ search: async ({ within: _, ...request }) => (await good.search?.(request)) ?? { matches: [], truncated: false } }) },
 ];
 
-/** One mistake for each sentence of the interface. */
+/** One mistake for each rule of the interface. */
 export const mutants: readonly Mutant[] = [
   ...statMutants,
   ...fileMutants,
