@@ -2,7 +2,7 @@ import { defineConfig } from "tsup";
 import { inlineDeclarations } from "../ai/bundling/inline-declarations.ts";
 import { straightThroughDoors } from "../ai/bundling/straight-through-doors.ts";
 
-/** Private packages: npm has none of them, so what is used of their code is in the bundle. */
+/** Private packages that are not on npm, so the code used from them is bundled. */
 const parts = ["system"];
 
 export default defineConfig({
@@ -16,7 +16,7 @@ export default defineConfig({
   target: "node22",
   platform: "node",
   splitting: true,
-  // What `tsc -b` wrote stays; what earlier builds made of it would be published.
+  // Output of `tsc -b` stays; files of earlier builds would be published.
   clean: ["!.declarations/**"],
   noExternal: [/^@tau-agent\/system/],
   esbuildPlugins: [straightThroughDoors({ packages: parts })],

@@ -1,5 +1,5 @@
 /**
- * What is needed of session files only now and then.
+ * The parts of session files that are rarely needed.
  *
  * @packageDocumentation
  */

@@ -1,5 +1,5 @@
 /**
- * Sessions in a store, for hosts that have one.
+ * Sessions in a store, for hosts that use one.
  *
  * @packageDocumentation
  */

@@ -12,17 +12,18 @@ const LEFT_TEXT =
 export interface OpenCallOptions {
   /** The file the host wrote, if the log is a copy of it. */
   readonly writtenIn?: string | undefined;
-  /** Reads what a call of `task` had done, where it is not in files. */
+  /** Reads what a `task` call had done, if that is not in files. */
   readonly readLost?: ((call: ToolCall) => Promise<LostTask>) | undefined;
-  /** Leaves calls open that wait for an approval: they are asked about again. */
+  /** Leaves calls that wait for an approval open: the person is asked again. */
   readonly keepsQuestions?: boolean | undefined;
 }
 
 /**
- * Gives the calls that a killed host was carrying out a result that says so. Otherwise clients
- * would show them as running forever, and the use of their subagents would not be counted.
+ * Adds results to calls that a killed host was carrying out, saying that it ended. Otherwise
+ * clients would show these calls as running forever, and the usage of their subagents would not be
+ * counted.
  *
- * Calls that wait for an approval are left open if the session goes on with them.
+ * Calls that wait for an approval are left open if the session continues with them.
  */
 export async function answerOpenCalls(
   log: SessionLog,
@@ -38,7 +39,8 @@ export async function answerOpenCalls(
         });
   const waiting = new Set(keepsQuestions ? openQuestions(log)?.calls.map(({ id }) => id) : []);
   for (const call of openCalls(log)) {
-    // Asked about when the host ended, or after such a call: decided when the session goes on.
+    // A person was being asked about this call or an earlier one when the host ended, so it is
+    // decided when the session continues.
     if (waiting.has(call.id)) continue;
     const lost = call.name === "task" ? await read?.(call).catch(() => undefined) : undefined;
     const text = [LOST_TEXT, lost?.text].filter(Boolean).join("\n\n");
@@ -47,8 +49,8 @@ export async function answerOpenCalls(
 }
 
 /**
- * Does the same for a log that continues from between calls and the results they have, or will get,
- * elsewhere.
+ * Does the same for a log that continues from a point between calls and their results, which
+ * another log has or will get.
  */
 export function answerLeftCalls(log: SessionLog): void {
   for (const message of resultsOfLeftCalls(log)) log.appendLater({ type: "message", message });
@@ -70,7 +72,7 @@ function noResult({ id, name }: ToolCall, text: string, details?: object): ToolR
   };
 }
 
-/** The calls of the last reply, if nothing follows but some of their results. */
+/** The calls of the last reply that have no result, if only results follow that reply. */
 function openCalls(log: SessionLog): readonly ToolCall[] {
   return lastCalls(log)?.open ?? [];
 }

@@ -38,13 +38,13 @@ function forRandomBranches(check: (session: ReadSession, leafId: string) => void
   );
 }
 
-/** Much faster than `toEqual`, which shows the difference if there is one. */
+/** Compares much faster than `toEqual`, which then shows the difference if there is one. */
 function expectSame(value: unknown, expected: unknown): void {
   if (!isDeepStrictEqual(value, expected)) expect(value).toEqual(expected);
 }
 
 describe("the context of a branch that is mostly not parsed", () => {
-  it("is that of its entries", () =>
+  it("equals the context built from its entries", () =>
     forRandomBranches(({ tree }, leafId) => {
       const context = contextOfBranch(tree, leafId);
       const { model, thinkingLevel } = resumedModel(tree, leafId);
@@ -62,13 +62,13 @@ describe("the context of a branch that is mostly not parsed", () => {
       expectSame(JSON.parse(json), JSON.parse(JSON.stringify(expected.messages)));
     }));
 
-  it("is made of the same entries, and those before the compaction are not read", () =>
+  it("uses the same entries, without reading those before the compaction", () =>
     forRandomBranches(({ tree }, leafId) => {
       const entries = contextEntries(entriesForContext(tree, leafId));
       expectSame(entries, contextEntries(tree.branch(leafId)));
     }));
 
-  it("reads nothing that a compaction has replaced", async () => {
+  it("does not read messages that a compaction has replaced", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const log = SessionLog.create({ cwd: "/", path });
     for (const text of ["first", "second", "third"]) log.append(message(user(text)));
@@ -95,12 +95,12 @@ describe("the context of a branch that is mostly not parsed", () => {
     });
     expect(countMessages(tree, tree.leafId)).toBe(3);
     expect(contextOfBranch(tree).messages).toHaveLength(3);
-    // The kept question, and the reply: once as a message, once for its model.
+    // The kept question and the reply, which is read twice: as a message and for its model.
     expect(read).toHaveLength(3);
     lines.close();
   });
 
-  it("replaces bytes of a file that are not UTF-8", async () => {
+  it("replaces bytes in a file that are not valid UTF-8", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const log = SessionLog.create({ cwd: "/", path });
     log.append(message(user("first ?")));
@@ -117,7 +117,7 @@ describe("the context of a branch that is mostly not parsed", () => {
     lines.close();
   });
 
-  it("can be changed by a dialect like a list", async () => {
+  it("can be mapped by a dialect like a list", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const log = SessionLog.create({ cwd: "/", path });
     log.append(message(user("first")));

@@ -31,8 +31,8 @@ type BranchReader = Pick<
 >;
 
 /**
- * Builds the conversation of a branch of a tree, and reads no message before the latest compaction
- * (rows "100 000 entries compacted near the end").
+ * Builds the conversation of a branch of a tree, without reading messages before the latest
+ * compaction (rows "100 000 entries compacted near the end").
  */
 export function contextOfBranch(
   tree: BranchReader,
@@ -42,7 +42,7 @@ export function contextOfBranch(
   const isInMemory = (position: number) => tree.roleAt(position) === undefined;
   const parsed = [...before(), ...all.filter(isInMemory)];
   const others = parsed.map((position) => tree.at(position) as SessionEntry);
-  // An edit names its entry, so the entries are needed.
+  // Context edits name entries, so whole entries are needed.
   const hasEdits = others.some((entry) => entry.type === "context_edit");
   const counting = all.filter((position) => position !== compaction);
   const found = collectMessages({
@@ -55,7 +55,7 @@ export function contextOfBranch(
   return { ...found, ...resumedModel(tree, leafId) };
 }
 
-/** The choice of a branch. */
+/** The model and thinking level with which a branch continues. */
 export function resumedModel(
   tree: Pick<SessionTree, "ancestors" | "leafId" | "parsed">,
   leafId: string | null = tree.leafId,
@@ -63,14 +63,14 @@ export function resumedModel(
   const isReply: RoleFilter = (role) =>
     role === undefined || role === "assistant" || role === "failedAssistant";
   return {
-    // In two passes: a level is usually set at the beginning of a session, and no message says it.
-    // Most sessions of other hosts say none, which takes no walk to the root to know.
+    // In two passes: a level is usually set at the beginning of a session, not by messages. Most
+    // sessions of other hosts set none, which is known without walking to the root.
     thinkingLevel: tree.parsed.some(({ type }) => type === "thinking_level_change")
       ? latestLevel(tree.ancestors(leafId, isParsed))
       : undefined,
     ...latestModel(
       tree.ancestors(leafId, isReply),
-      // Most sessions have never fallen back.
+      // Most sessions have never used a fallback model.
       tree.parsed.some((entry) => isFallbackEntry(entry as KnownSessionEntry))
         ? tree.ancestors(leafId, isParsed)
         : [],
@@ -89,7 +89,7 @@ export function entriesForContext(
   return [...before(), ...counting].map((position) => tree.at(position) as SessionEntry);
 }
 
-/** Usual messages are read together, and need no look at anything but the message. */
+/** Usual messages are read together, without their entries. */
 function itemsAt(tree: BranchReader, positions: readonly number[]): ContextItem[] {
   const isScanned = (position: number) => tree.roleAt(position) !== undefined;
   const messages = tree.messagesAt(positions.filter(isScanned)).values();
@@ -101,19 +101,19 @@ function itemsAt(tree: BranchReader, positions: readonly number[]): ContextItem[
   });
 }
 
-/** The positions of a branch, oldest first, as far as they matter for its context. */
+/** The positions on a branch, oldest first, that matter for its context. */
 interface CountingPositions {
-  /** Of the latest compaction. */
+  /** The position of the latest compaction. */
   readonly compaction: number | undefined;
-  /** Of the parsed entries before those whose messages count; takes a walk to the root. */
+  /** The positions of parsed entries before those in `counting`; takes a walk to the root. */
   readonly before: () => readonly number[];
-  /** Of the entries whose messages count. */
+  /** The positions of entries whose messages count. */
   readonly counting: readonly number[];
 }
 
 /**
- * Goes without the messages that the latest compaction replaces. The walk ends at the first message that was
- * kept, so that a long past costs little (rows `compacted-get-messages`, `compacted-get-state`).
+ * Leaves out the messages that the latest compaction replaces. The walk ends at the first kept message, so
+ * that a long past costs little (rows `compacted-get-messages`, `compacted-get-state`).
  */
 function countingPositions(tree: BranchReader, leafId: string | null): CountingPositions {
   if (!tree.parsed.some(({ type }) => type === "compaction")) {
@@ -145,8 +145,8 @@ function countingPositions(tree: BranchReader, leafId: string | null): CountingP
 }
 
 /**
- * How many messages {@link contextOfBranch} finds; undefined if the messages have to be read to know
- * (row "100 000 entries: spawn").
+ * The number of messages that {@link contextOfBranch} finds; undefined if counting them requires
+ * reading them (row "100 000 entries: spawn").
  */
 export function countMessages(tree: BranchReader, leafId: string | null): number | undefined {
   const { compaction, before, counting } = countingPositions(tree, leafId);
@@ -154,7 +154,8 @@ export function countMessages(tree: BranchReader, leafId: string | null): number
   let count = compaction === undefined ? 0 : 1;
   for (const position of counting) {
     const role = tree.roleAt(position);
-    // It may have been retried, or stopped by a rule.
+    // A failed reply does not count if it was retried or stopped by a stream rule, which only
+    // reading tells.
     if (role === "failedAssistant") return undefined;
     if (role !== undefined) {
       count += 1;
@@ -167,7 +168,7 @@ export function countMessages(tree: BranchReader, leafId: string | null): number
   return count;
 }
 
-/** Whether other messages may count or not because of an entry. */
+/** Whether an entry may decide which other messages count. */
 function changesContext(entry: SessionEntry | undefined): boolean {
   const known = entry as KnownSessionEntry;
   return known.type === "context_edit" || isFailedReply(known);
@@ -178,7 +179,7 @@ function isFailedReply(entry: KnownSessionEntry): boolean {
   return entry.message.stopReason === "error" || entry.message.stopReason === "aborted";
 }
 
-/** The messages of a branch as the file has them, for clients that get them as they are. */
+/** The messages of a branch as stored in the file, for clients that get them unchanged. */
 export class StoredMessages {
   readonly #tree: BranchReader;
   readonly #leafId: string | null;
@@ -189,8 +190,8 @@ export class StoredMessages {
   }
 
   /**
-   * The messages as the bytes of a list in JSON, without reading the usual ones as text, let alone parsing
-   * them (row `session-get-messages`).
+   * The messages as the bytes of a JSON list, without decoding or parsing the usual ones (row
+   * `session-get-messages`).
    */
   get json(): readonly Buffer[] {
     const { compaction, counting } = countingPositions(this.#tree, this.#leafId);
@@ -219,7 +220,7 @@ export class StoredMessages {
     return parts;
   }
 
-  /** As the method of a list. */
+  /** Like the method of a list. */
   map<Result>(change: (message: AgentMessage) => Result): Result[] {
     return this.toJSON().map((message) => change(message));
   }
@@ -229,7 +230,7 @@ export class StoredMessages {
   }
 }
 
-/** Bytes of a file that are not UTF-8 become replacement characters. */
+/** Replaces bytes that are not valid UTF-8 by replacement characters. */
 export function utf8(list: string | Buffer): Buffer {
   if (typeof list !== "string" && isUtf8(list)) return list;
   return Buffer.from(list.toString());

@@ -14,7 +14,7 @@ import { SessionLog } from "./session-log.ts";
 
 const cwd = "/project";
 
-/** What a copy has of the other session, and what its file has. */
+/** What a copy contains of the other session, in memory and in its file. */
 async function copyOf(path: string, copy: (log: SessionLog) => void) {
   const log = SessionLog.create({ cwd, path, id: "copy" });
   copy(log);
@@ -30,7 +30,7 @@ async function copyOf(path: string, copy: (log: SessionLog) => void) {
 }
 
 describe("copying a branch into another file", () => {
-  it("copies what writing its entries one by one does", async () => {
+  it("gives the same result as writing the entries one by one", async () => {
     const folder = temporaryFolder();
     let count = 0;
     await fc.assert(
@@ -52,7 +52,7 @@ describe("copying a branch into another file", () => {
     );
   });
 
-  it("copies a session whose file was deleted in the meantime", async () => {
+  it("copies a session whose file has been deleted meanwhile", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "session.jsonl");
     const begun = SessionLog.create({ cwd, path });
@@ -68,7 +68,7 @@ describe("copying a branch into another file", () => {
     copy.close();
   });
 
-  it("leaves no entries when the other file has become shorter", async () => {
+  it("leaves no entries if the other file has become shorter", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "session.jsonl");
     const begun = SessionLog.create({ cwd, path });

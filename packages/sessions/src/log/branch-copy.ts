@@ -3,29 +3,29 @@ import { encodeLine } from "@tau-agent/rpc-protocol/plain";
 import type { LineReader } from "./file/line-reader.ts";
 import type { SessionTree } from "./session-tree.ts";
 
-/** Small pieces are written together. */
+/** Small pieces are combined into writes of this size. */
 const GATHERED_BYTES = 256 * 1024;
 const lineFeed = Buffer.from("\n");
 
-/** Scanned entries whose lines follow each other, or one that was parsed. */
+/** Scanned entries on consecutive lines, or a single parsed entry. */
 type Part =
   | { readonly positions: number[]; readonly start: number; end: number }
   | { readonly position: number; readonly line: Buffer };
 
-/** The lines of a branch for another file, and the entries of the other tree. */
+/** Copies the lines of a branch to another file, and its entries to another tree. */
 export class BranchCopy {
   readonly #tree: SessionTree;
   readonly #lines: LineReader;
   readonly #parts: readonly Part[];
 
-  /** @param positions - the branch in `tree`, from its root on */
+  /** @param positions - the positions of the branch in `tree`, starting at the root */
   constructor(tree: SessionTree, lines: LineReader, positions: readonly number[]) {
     this.#tree = tree;
     this.#lines = lines;
     this.#parts = partsOf(tree, positions);
   }
 
-  /** The lines, in pieces of any size, each valid until the next one. */
+  /** The lines, in pieces of any size, each valid until the next piece is read. */
   *pieces(): Generator<Uint8Array> {
     for (const part of this.#parts) {
       if ("line" in part) yield part.line;
@@ -36,7 +36,7 @@ export class BranchCopy {
     }
   }
 
-  /** Adds the entries to the tree of the file in which the lines begin at `start`. */
+  /** Adds the entries to the tree of the other file, where the lines begin at `start`. */
   adoptInto(tree: SessionTree, start: number): void {
     let at = start;
     for (const part of this.#parts) {
@@ -72,7 +72,7 @@ function partsOf(tree: SessionTree, positions: readonly number[]): Part[] {
   return parts;
 }
 
-/** Joins small pieces; each result is valid until the next one. */
+/** Joins small pieces; each result is valid until the next one is read. */
 export function* gathered(...sources: readonly Iterable<Uint8Array>[]): Generator<Uint8Array> {
   let pieces: Uint8Array[] = [];
   let size = 0;

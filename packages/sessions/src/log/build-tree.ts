@@ -1,7 +1,7 @@
 import type { KnownSessionEntry, SessionEntry, SessionTreeNode } from "@tau-agent/rpc-protocol";
 import type { SessionTree } from "./session-tree.ts";
 
-/** The last label of each entry of a tree that has one. */
+/** The latest label of each labelled entry in a tree. */
 export function labelsOf(
   entries: Iterable<SessionEntry>,
   tree: Pick<SessionTree, "indexOf">,
@@ -15,7 +15,7 @@ export function labelsOf(
   return labels;
 }
 
-/** Entries as a tree; those whose parent is missing are roots. */
+/** Entries as a tree; entries whose parent is missing become roots. */
 export function buildTree(entries: readonly SessionEntry[]): SessionTreeNode[] {
   const labels = new Map<string, { label: string; labelTimestamp: string }>();
   for (const entry of entries as readonly KnownSessionEntry[]) {

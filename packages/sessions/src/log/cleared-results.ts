@@ -4,13 +4,13 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { NewEntry } from "./session-log.ts";
 import type { SessionTree } from "./session-tree.ts";
 
-/** The type of the custom entry that lists results of tools which requests show as one line. */
+/** The type of the custom entry that lists tool results which requests show as one line. */
 export const CLEARED_ENTRY = "cleared_results";
 
-/** A result that requests show as one line; the entry that holds it keeps all. */
+/** A tool result that requests show as one line; its entry keeps the whole result. */
 export interface ClearedResult {
   readonly entryId: string;
-  /** About how many tokens the whole result takes. */
+  /** The approximate size of the whole result in tokens. */
   readonly tokens: number;
   /** The entry of an earlier call with the same result, which the model still sees. */
   readonly sameAs?: string | undefined;
@@ -18,26 +18,29 @@ export interface ClearedResult {
 
 /** A result in the conversation that requests show as one line. */
 export interface ShownAsLine extends ClearedResult {
-  /** The first requests that did are younger; in ms since the epoch. */
+  /** Requests made after this time show the line; in ms since the epoch. */
   readonly since: number;
 }
 
-/** What a branch says about results that requests do not show, and the entries of all of them. */
+/** How requests show the results of a branch, and the entry of each result. */
 export interface ResultView {
   /** Results that requests show as one line, by {@link resultKey}. */
   readonly cleared: Map<string, ShownAsLine>;
   /** The entry of each result in the conversation. */
   readonly entryIds: WeakMap<AgentMessage, string>;
-  /** What a clearing right after a message saved, in tokens. */
+  /** The tokens that a clearing right after a message saved. */
   readonly savings: WeakMap<AgentMessage, number>;
 }
 
-/** Nothing is cleared. */
+/** The view with nothing cleared. */
 export function emptyResultView(): ResultView {
   return { cleared: new Map(), entryIds: new WeakMap(), savings: new WeakMap() };
 }
 
-/** Extensions hand copies of messages back, so the objects themselves cannot be the key. */
+/**
+ * A key for a result: extensions return copies of messages, so the objects themselves cannot serve
+ * as keys.
+ */
 export function resultKey({ toolCallId, timestamp }: ToolResultMessage): string {
   return `${timestamp} ${toolCallId}`;
 }
@@ -63,12 +66,12 @@ function isClearedResult(value: unknown): value is ClearedResult {
   return isNamed && typeof tokens === "number" && tokens >= 0;
 }
 
-/** Whether anything was cleared that the model no longer sees, on any branch. */
+/** Whether any result was cleared, on any branch, that the model no longer sees elsewhere. */
 export function hasClearedResults({ parsed }: Pick<SessionTree, "parsed">): boolean {
   return parsed.some((entry) => clearedResultsOf(entry).some(({ sameAs }) => sameAs === undefined));
 }
 
-/** How much results save that become one line now, in tokens. */
+/** How many tokens are saved by showing these results as one line. */
 export function savedBy(results: readonly ClearedResult[]): number {
   return results.reduce((sum, { tokens, sameAs }) => sum + (sameAs === undefined ? tokens : 0), 0);
 }

@@ -2,7 +2,7 @@ import type { SessionEvent, SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, Usage } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** What work has used; the same counts as in the session's statistics. */
+/** The consumption of some work; the same counts as in the session's statistics. */
 export interface Consumption {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -44,19 +44,22 @@ export function plus(left: Consumption, right: Partial<Consumption>): Consumptio
   return sum;
 }
 
-/** What `later` has more than `earlier`. */
+/** The difference between `later` and `earlier`. */
 export function minus(later: Consumption, earlier: Consumption): Consumption {
   const rest = { ...later };
   for (const key of keys) rest[key] = later[key] - earlier[key];
   return rest;
 }
 
-/** What the end of a message used; what a task used is counted while it runs. */
+/** The consumption reported at the end of a message; a task's is counted while it runs. */
 export function usedBy(event: SessionEvent): Partial<Consumption> | undefined {
   return event.type === "message_end" ? usedByMessage(event.message) : undefined;
 }
 
-/** A reply's tokens and the calls it asks for, or the tokens of a tool that asked a model itself. */
+/**
+ * The tokens of a reply and its number of calls, or the tokens of a tool that called a model
+ * itself.
+ */
 export function usedByMessage(message: AgentMessage): Partial<Consumption> | undefined {
   if (message.role === "toolResult") return message.usage && consumptionOf(message.usage);
   if (message.role !== "assistant") return undefined;
@@ -66,7 +69,7 @@ export function usedByMessage(message: AgentMessage): Partial<Consumption> | und
   return { ...consumptionOf(usage), toolCalls: calls };
 }
 
-/** A request's tokens and cost. */
+/** The tokens and cost of a request. */
 export function consumptionOf({
   input,
   output,
@@ -85,19 +88,22 @@ export function consumptionOf({
   };
 }
 
-/** What the details of a `task` call say that its subagents used; read from files and processes. */
+/**
+ * The consumption of a `task` call's subagents according to its details, which may come from files
+ * and other processes.
+ */
 export function usedByTask(toolName: string, details: unknown): Consumption | undefined {
   if (toolName !== "task") return undefined;
   const used: unknown = Reflect.get(Object(details), "used");
   if (typeof used !== "object" || used === null) return undefined;
-  // Only newer hosts report tokens by cache.
+  // Only newer hosts report cached tokens separately.
   const told = { ...nothingUsed, ...used };
   return keys.every((key) => Number.isFinite(told[key])) ? told : undefined;
 }
 
 /**
- * Adds up what one subagent uses, its own subagents included: those show in the progress of its
- * `task` calls, as one running sum per call.
+ * Adds up the consumption of one subagent, including its own subagents, which appear in the
+ * progress of its `task` calls as one running sum per call.
  */
 export class SubagentMeter {
   #own: Consumption;
@@ -105,18 +111,18 @@ export class SubagentMeter {
   #total: Consumption;
   #hasReadForeign = false;
 
-  /** @param before - what it has used before, in the same conversation */
+  /** @param before - its earlier consumption in the same conversation */
   constructor(before: Consumption = nothingUsed) {
     this.#own = before;
     this.#total = before;
   }
 
-  /** Whether it, or one that it started, has read text from outside. */
+  /** Whether the subagent, or one that it started, has read text from outside. */
   get hasReadForeign(): boolean {
     return this.#hasReadForeign;
   }
 
-  /** Takes an event of the subagent; returns what it added. */
+  /** Processes an event of the subagent; returns the consumption that it added. */
   note(event: SessionEvent): Consumption | undefined {
     this.#hasReadForeign ||= isForeignResult(event);
     const before = this.#total;
@@ -127,14 +133,17 @@ export class SubagentMeter {
       const { details } = event.type === "tool_execution_end" ? event.result : event.partialResult;
       const used = usedByTask(event.toolName, details);
       if (used === undefined) return undefined;
-      // Those are counted where they start, at every depth.
+      // Nested subagents are counted where they start, at every depth.
       this.#nested.set(event.toolCallId, { ...used, subagents: 0 });
     } else return undefined;
     this.#total = [...this.#nested.values()].reduce(plus, this.#own);
     return minus(this.#total, before);
   }
 
-  /** Takes what the subagent says of itself: events tell nothing of summaries and renewed caches. */
+  /**
+   * Adds the difference to the subagent's own statistics: events do not cover summaries and renewed
+   * caches.
+   */
   settle({ tokens, cost }: Pick<SessionStats, "tokens" | "cost">): Consumption | undefined {
     const told = this.#total;
     const untold = (all: number, known: number): number => Math.max(0, all - known);
@@ -153,7 +162,7 @@ export class SubagentMeter {
     return added;
   }
 
-  /** Another one only when something was added. */
+  /** A new object only when something was added. */
   get total(): Consumption {
     return this.#total;
   }

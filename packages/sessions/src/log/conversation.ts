@@ -42,21 +42,21 @@ interface ConversationModels {
     find(provider: string, id: string): Promise<Model | undefined>;
     isAvailable(model: Model): Promise<boolean>;
   };
-  /** Adopts the session's choice without writing it. */
+  /** Adopts the session's model and level without writing an entry. */
   restore(model: Model | undefined, level: ThinkingLevel): void;
 }
 
 interface ConversationOptions {
   readonly agent: ConversationAgent;
   readonly models: ConversationModels;
-  /** The surroundings as they are now; told to the model when they have changed. */
+  /** The current surroundings; the model is told when they have changed. */
   readonly environment: () => EnvironmentFacts;
   readonly openLog: (
     path: string,
   ) => Promise<{ log: SessionLog; diagnostics: readonly Diagnostic[] }>;
-  /** Takes over what a log says besides its messages, now and whenever another one replaces it. */
+  /** Adopts everything in a log besides its messages, now and whenever another log replaces it. */
   readonly adoptLog: (log: SessionLog) => void;
-  /** Moves tools and texts to the folder of the session that continues. */
+  /** Moves tools and texts to the folder of the session that is continued. */
   readonly enterFolder: (log: SessionLog) => readonly Diagnostic[];
   readonly note: (diagnostic: Diagnostic) => void;
 }
@@ -71,23 +71,23 @@ interface LeafMove {
 
 interface RecordedPrompt {
   readonly promptId?: string | undefined;
-  /** The text that joins it in requests only. */
+  /** A text that is added to the message in requests only. */
   readonly note?: string | undefined;
 }
 
 /**
- * The one writer of a session: its log and the agent's messages change here and nowhere else, so the
- * model reads what the file says.
+ * The one writer of a session: its log and the agent's messages change only here, so the model reads
+ * exactly what the file contains.
  */
 export class Conversation {
   readonly #options: ConversationOptions;
   #log: SessionLog;
-  /** Nothing has been said since the leaf moved. */
+  /** The leaf moved, and no message was added since. */
   #hasMoved = false;
   #notes = new Map<number, string>();
   #environment: SessionContext["environment"];
   #results = emptyResultView();
-  /** The branch whose messages nobody has asked for yet; how many they are, if that can be known. */
+  /** The branch whose messages have not been read yet, and their number if it can be known. */
   #unread: { readonly leafId: string | null; readonly count: () => number | undefined } | undefined;
 
   constructor(log: SessionLog, options: ConversationOptions) {
@@ -113,8 +113,8 @@ export class Conversation {
   }
 
   /**
-   * The messages the model reads, as their file has them; undefined when they have been read, or have to
-   * be read to know which of them count.
+   * The messages that the model reads, as stored in their file; undefined if they have been read
+   * already, or must be read to know which of them count.
    */
   get storedMessages(): StoredMessages | undefined {
     const { tree } = this.#log;
@@ -123,20 +123,21 @@ export class Conversation {
     return count() === undefined ? undefined : new StoredMessages(tree, leafId);
   }
 
-  /** What joins messages in requests only. */
+  /** Texts that are added to messages in requests only. */
   get notes(): MessageNotes {
     this.#readMessages();
     return this.#notes;
   }
 
-  /** How requests show results of tools. */
+  /** How requests show tool results. */
   get results(): ResultView {
     this.#readMessages();
     return this.#results;
   }
 
   /**
-   * Requests show these results as one line from now on, also after the session is opened again.
+   * Makes requests show these results as one line from now on, even after the session is opened
+   * again.
    *
    * @throws {SessionError} as `SessionLog.append`
    */
@@ -187,7 +188,7 @@ export class Conversation {
   }
 
   /**
-   * Takes messages out of what the model reads; they stay in the file.
+   * Removes messages from what the model reads; they stay in the file.
    *
    * @returns a function that puts them back where they were
    */
@@ -202,7 +203,10 @@ export class Conversation {
     return () => agent.replaceMessages(agent.messages.toSpliced(index, 0, ...dropped));
   }
 
-  /** Replaces what the model reads for this process only, as pi's extensions may; the file stays. */
+  /**
+   * Replaces what the model reads in this process only, as pi's extensions may do; the file stays
+   * unchanged.
+   */
   override(messages: readonly AgentMessage[]): void {
     this.#readMessages();
     this.#options.agent.replaceMessages(messages);
@@ -221,7 +225,7 @@ export class Conversation {
   }
 
   /**
-   * Goes on from another leaf. If an entry cannot be written there, the leaf stays where it was.
+   * Continues from another leaf. If an entry cannot be written there, the leaf does not move.
    *
    * @returns the entry written at the new leaf
    */
@@ -247,12 +251,15 @@ export class Conversation {
     this.#hasMoved = true;
   }
 
-  /** The open calls of the last reply are carried out now, so they are not left. */
+  /**
+   * Notes that the open calls of the last reply are being carried out, so they get no "left"
+   * result.
+   */
   resumeCalls(): void {
     this.#hasMoved = false;
   }
 
-  /** Opens a session to go on with; the current one stays in use. */
+  /** Opens another session to continue; the current one stays in use. */
   async open(path: string): Promise<SessionLog> {
     const { log, diagnostics } = await this.#options.openLog(path);
     for (const diagnostic of diagnostics) this.#options.note(diagnostic);
@@ -260,7 +267,7 @@ export class Conversation {
   }
 
   /**
-   * Gets ready for a prompt: a session whose store failed is read again.
+   * Prepares for a prompt: reads a session again whose store failed.
    *
    * @returns undefined if there is nothing to do
    * @throws {SessionError} `session_lost`, `session_write_failed`
@@ -272,7 +279,7 @@ export class Conversation {
     });
   }
 
-  /** Goes on with another log; a continued one restores its model and level. */
+  /** Continues with another log; a continued session restores its model and level. */
   async replace(log: SessionLog, isContinued: boolean): Promise<void> {
     const { models } = this.#options;
     const closed = this.#log.close();
@@ -288,8 +295,8 @@ export class Conversation {
   }
 
   /**
-   * The messages are read when someone asks for them: the state of a session, a switch or a fork do not
-   * need them (rows "100 000 entries: spawn, switch_session, fork").
+   * Messages are read on demand: session state, a switch or a fork do not need them (rows "100 000
+   * entries: spawn, switch_session, fork").
    */
   #replaceMessages(): void {
     const { tree } = this.#log;
@@ -309,7 +316,7 @@ export class Conversation {
     if (this.#unread !== undefined) void this.messages;
   }
 
-  /** An entry of its own, so that the system prompt and the user's words stay as they are. */
+  /** Writes a separate entry, so that the system prompt and the user's words stay unchanged. */
   #noteEnvironment(timestamp: number): void {
     this.#readMessages();
     const data = this.#options.environment();
@@ -321,7 +328,10 @@ export class Conversation {
     this.#addNote(timestamp, text);
   }
 
-  /** As the environment: requests keep it, but the user's words stay as they are. */
+  /**
+   * A separate entry like that of the environment: requests include it, but the user's words stay
+   * unchanged.
+   */
   #noteOutput(timestamp: number, text: string): void {
     this.#readMessages();
     this.#log.append({ type: "custom", customType: OUTPUT_ENTRY, data: { text } });
@@ -333,7 +343,7 @@ export class Conversation {
     this.#notes.set(timestamp, before === undefined ? text : `${before}\n\n${text}`);
   }
 
-  /** Written with the next message: looking at a branch must not change its file. */
+  /** Written with the next message, because viewing a branch must not change its file. */
   #answerLeftCalls(): void {
     for (const message of resultsOfLeftCalls(this.#log)) {
       const { id } = this.#log.append({ type: "message", message });
@@ -343,7 +353,7 @@ export class Conversation {
     this.#hasMoved = false;
   }
 
-  /** The branch, not the last choice, decides which model continues it. */
+  /** The branch, not the most recent choice, decides which model continues it. */
   async #restoreModel(): Promise<void> {
     const { models, note } = this.#options;
     const { model, thinkingLevel } = resumedModel(this.#log.tree);
@@ -361,7 +371,7 @@ export class Conversation {
   }
 }
 
-/** What a branch has does not change. */
+/** Computes a value once: the content of a branch does not change. */
 function once<Value>(compute: () => Value): () => Value {
   let known: { readonly value: Value } | undefined;
   return () => {
@@ -370,7 +380,7 @@ function once<Value>(compute: () => Value): () => Value {
   };
 }
 
-/** Messages of extensions have an entry type of their own. */
+/** Messages of extensions have a separate entry type. */
 function entryOf(message: AgentMessage, promptId: string | undefined): NewEntry {
   if (message.role !== "custom") {
     return { type: "message", message, ...(promptId === undefined ? {} : { promptId }) };
@@ -380,7 +390,9 @@ function entryOf(message: AgentMessage, promptId: string | undefined): NewEntry 
   return { type: "custom_message", customType, content, display, ...more };
 }
 
-/** A custom message is read back with the time of its entry, so that is the message's own. */
+/**
+ * A custom message is read back with the time of its entry, so the entry takes the message's time.
+ */
 function timeOf({ role, timestamp }: AgentMessage): Date | undefined {
   const time = new Date(timestamp);
   return role === "custom" && !Number.isNaN(time.getTime()) ? time : undefined;

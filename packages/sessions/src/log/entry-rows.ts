@@ -10,7 +10,7 @@ import {
   textIn,
 } from "./scan/index.ts";
 
-/** Reads what was scanned and not parsed; `LineReader` is one. */
+/** Reads entries that were scanned but not parsed; implemented by `LineReader`. */
 export interface EntrySource {
   read(place: LinePlace): Buffer;
   entry(place: LinePlace): SessionEntry;
@@ -18,32 +18,32 @@ export interface EntrySource {
   lists(places: Iterable<LinePlace>, isKept: boolean): Iterable<Buffer>;
 }
 
-/** What is known of each entry of a session, by its position in the file. */
+/** The known facts about each entry of a session, by its position in the file. */
 export class EntryRows {
   /** The ids of the prompts in the session, on every branch. */
   readonly promptIds = new Set<string>();
   readonly columns: EntryColumns;
-  /** The entries that were not only scanned, in the order of the file. */
+  /** The parsed entries, in file order. */
   readonly parsed: SessionEntry[] = [];
   /** The positions by id. */
   readonly positions: IdTable;
   /** The index of each entry's parent, always smaller than its own; -1 for a root. */
   readonly parents: number[] = [];
-  /** How many entries wait to be read. */
+  /** How many scanned entries have not been read yet. */
   unread = 0;
   source: EntrySource | undefined;
-  /** Scanned ones are undefined until they are read. */
+  /** Scanned entries are undefined until they are read. */
   readonly #entries: (SessionEntry | undefined)[] = [];
-  /** Of the scanned entries that are prompts. */
+  /** The ids of prompts, by the positions of scanned entries. */
   readonly #promptAt = new Map<number, string>();
 
-  /** @param expected - about how many entries there will be */
+  /** @param expected - the approximate number of entries to come */
   constructor(expected = 0) {
     this.columns = new EntryColumns(expected);
     this.positions = new IdTable(expected);
   }
 
-  /** How many entries there are. */
+  /** The number of entries. */
   get length(): number {
     return this.#entries.length;
   }
@@ -52,19 +52,19 @@ export class EntryRows {
     return this.#entries;
   }
 
-  /** Where to read entries that are only scanned. */
+  /** The source for entries that were only scanned. */
   get file(): EntrySource {
     if (this.source === undefined) throw new Error("A scanned entry needs its file");
     return this.source;
   }
 
-  /** Leaves room for entries of which nothing is known yet. */
+  /** Reserves positions for entries that are not known yet. */
   skip(count: number): void {
     this.#entries.length = count;
     for (let position = this.parents.length; position < count; position++) this.parents.push(-1);
   }
 
-  /** Notes an entry in the room that was left. */
+  /** Stores an entry at a reserved position. */
   fill(position: number, entry: SessionEntry): void {
     this.#entries[position] = entry;
     this.parsed.push(entry);
@@ -91,7 +91,7 @@ export class EntryRows {
     return entry;
   }
 
-  /** Adds an entry that is in memory. */
+  /** Adds a parsed entry. */
   add(entry: SessionEntry, parent: number): void {
     this.parents.push(parent);
     this.positions.set(entry.id, this.length);
@@ -101,7 +101,7 @@ export class EntryRows {
     if (type === "message" && promptId !== undefined) this.promptIds.add(promptId);
   }
 
-  /** Adds an entry that was scanned; returns the number of its id, if that is short. */
+  /** Adds a scanned entry; returns the number of its id if that is short. */
   addScanned(line: ScannedLine, parent: number): number | undefined {
     const { scan, bytes } = line;
     const position = this.length;
@@ -118,7 +118,10 @@ export class EntryRows {
     return shortId;
   }
 
-  /** Adds a copy of another scanned entry, whose line begins at `start`; as {@link addScanned}. */
+  /**
+   * Adds a copy of a scanned entry from another session, with its line at `start`; returns the same
+   * as {@link addScanned}.
+   */
   addCopy(
     from: EntryRows,
     { fromPosition, start }: { readonly fromPosition: number; readonly start: number },

@@ -13,16 +13,16 @@ export interface EnvironmentFacts {
 /** The type of the custom entry that holds {@link EnvironmentFacts}. */
 export const ENVIRONMENT_ENTRY = "environment";
 
-/** The type of the custom entry that holds what the answer to the next prompt has to fit. */
+/** The type of the custom entry with the format that the answer to the next prompt must have. */
 export const OUTPUT_ENTRY = "output_format";
 
 /**
- * Texts that join a message in requests only, by the message's timestamp. Extensions hand copies of
- * messages back, so the objects themselves cannot be the key.
+ * Texts that are added to a message in requests only, by the message's timestamp. Extensions return
+ * copies of messages, so the objects themselves cannot serve as keys.
  */
 export type MessageNotes = ReadonlyMap<number, string>;
 
-/** The note that joins a message in a request; undefined for most. */
+/** The text added to a message in a request; undefined for most messages. */
 export function noteOf(notes: MessageNotes, { role, timestamp }: AgentMessage): string | undefined {
   return role === "user" || role === "compactionSummary" ? notes.get(timestamp) : undefined;
 }

@@ -2,9 +2,9 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
 /**
  * The failed reply at the end of a conversation with the results of its calls: the attempt that a
- * retry replaces. Commands of the client may lie in between; they stay.
+ * retry replaces. Shell commands of the client in between are kept.
  *
- * @returns the messages of the attempt, oldest first; none when the last reply did not fail
+ * @returns the messages of the attempt, oldest first; none if the last reply did not fail
  */
 export function failedAttempt(messages: readonly AgentMessage[]): readonly AgentMessage[] {
   const start = messages.findLastIndex(

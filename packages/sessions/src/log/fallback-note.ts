@@ -4,7 +4,7 @@ import type { NewEntry } from "./session-log.ts";
 
 const FALLBACK_ENTRY = "model_fallback";
 
-/** Which model answers instead of the chosen one; models as `provider/id`. */
+/** The model that answers instead of the chosen one; models are written as `provider/id`. */
 export interface FallbackNote {
   readonly chosen: string;
   readonly to: string;
@@ -12,7 +12,7 @@ export interface FallbackNote {
   readonly failedAt: number;
 }
 
-/** The entry for a fallback; `details` is for readers of the file. */
+/** The entry for a fallback; `details` is for people who read the file. */
 export function fallbackEntry(note: FallbackNote, details: object): NewEntry {
   return { type: "custom", customType: FALLBACK_ENTRY, data: { ...note, ...details } };
 }

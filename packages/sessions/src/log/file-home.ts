@@ -18,19 +18,19 @@ import type { SessionProject } from "./session-project.ts";
 import type { FsyncMode } from "./writers/file-writer.ts";
 
 export interface FileHomeOptions {
-  /** The folder for the sessions of a working folder; undefined keeps new sessions in memory. */
+  /** The folder for the sessions of a working folder; if undefined, new sessions stay in memory. */
   readonly directoryOf: (cwd: string) => string | undefined;
-  /** The folder that holds those of all projects. */
+  /** The folder that contains the session folders of all projects. */
   readonly root: string;
   readonly fsync?: FsyncMode | undefined;
 }
 
-/** Sessions in files, which paths name. */
+/** Sessions in files, which are named by their paths. */
 export class FileHome implements SessionHome {
   readonly #options: FileHomeOptions;
   readonly #project: SessionProject;
 
-  /** @param project - whose sessions are listed */
+  /** @param project - the project whose sessions are listed */
   constructor(project: SessionProject, options: FileHomeOptions) {
     this.#project = project;
     this.#options = options;
@@ -138,14 +138,14 @@ export class FileHome implements SessionHome {
     return path === undefined ? this.#openNew({ id }, options) : this.#load(path, options);
   }
 
-  /** Everything of the other session is copied, whichever project it belongs to. */
+  /** Copies everything of the other session, whichever project it belongs to. */
   async #fork(
     { from, id }: { readonly from: string; readonly id?: string | undefined },
     { cwd, workspaceId }: OpenOptions,
   ): Promise<OpenedSession> {
     const path = await sessionPathOf(from, cwd, this.#options.directoryOf(cwd));
     if (!existsSync(path)) throw new SessionError("session_not_found", { path });
-    // Loaded for forks only (row `start`).
+    // Loaded only for forks (row `start`).
     const [{ readSessionFile }, { migrateEntries }] = await Promise.all([
       import("./file/read-session-file.ts"),
       import("./entries/migrate.ts"),
@@ -156,7 +156,7 @@ export class FileHome implements SessionHome {
     }
     const log = this.create({ cwd, workspaceId, id, parentSession: path });
     log.takeOver(migrateEntries({ header, entries }));
-    // If its host is alive, the calls continue there; only the copy lacks their results.
+    // If the original host is alive, it completes the calls; only the copy lacks their results.
     if (SessionLease.isHeld(path)) answerLeftCalls(log);
     else await answerOpenCalls(log, { writtenIn: path });
     return { log, diagnostics };
@@ -164,7 +164,7 @@ export class FileHome implements SessionHome {
 }
 
 /**
- * The file for a path or an id. What does not look like a path is the id of a session of this
+ * The file for a path or an id. Text that does not look like a path is the id of a session of this
  * project.
  *
  * @throws {SessionError} `session_not_found`

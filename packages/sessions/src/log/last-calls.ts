@@ -7,7 +7,7 @@ export interface LastCalls {
   readonly open: readonly ToolCall[];
 }
 
-/** The last reply, if nothing follows but results of its calls. */
+/** The last reply, if only results of its calls follow. */
 export function lastCalls(log: SessionLog): LastCalls | undefined {
   const answered = new Set<string>();
   for (const entry of log.tree.ancestors()) {
@@ -17,7 +17,7 @@ export function lastCalls(log: SessionLog): LastCalls | undefined {
     const { message } = known;
     if (message.role === "toolResult") answered.add(message.toolCallId);
     else if (message.role === "assistant") {
-      // Calls of a failed or aborted reply are never read again.
+      // Calls of a failed or aborted reply are not read again.
       if (message.stopReason === "error" || message.stopReason === "aborted") return undefined;
       const calls = message.content.filter((block) => block.type === "toolCall");
       return { message, open: calls.filter(({ id }) => !answered.has(id)) };

@@ -27,7 +27,7 @@ const said = (role: string, text: string, second: number) => ({
 });
 const named = (name: string) => ({ type: "session_info", id: "n", parentId: null, name });
 
-/** Written at a second of one day: later numbers are later. */
+/** Writes a file dated to a second of the same day. */
 const write = (name: string, second: number, lines: readonly object[], end = "\n") => {
   const path = join(folder, `${name}.jsonl`);
   writeFileSync(path, `${lines.map((line) => JSON.stringify(line)).join("\n")}${end}`);
@@ -37,7 +37,7 @@ const write = (name: string, second: number, lines: readonly object[], end = "\n
 const filler = (count: number) =>
   Array.from({ length: count }, () => said("assistant", "x".repeat(1000), 30));
 
-it("has the latest sessions first, and says where it goes on", async () => {
+it("lists the latest sessions first, and says where the next page starts", async () => {
   for (const [second, name] of ["a", "b", "c", "d"].entries()) write(name, second, [header(name)]);
   write("not-a-session", 9, [{ type: "message" }]);
   write("elsewhere", 8, [header("elsewhere", "/other")]);
@@ -53,7 +53,7 @@ it("has the latest sessions first, and says where it goes on", async () => {
   expect(all.sessions.map(({ id }) => id)).toEqual(["elsewhere", "d", "c", "b", "a"]);
 });
 
-it("takes prompt, name and time from the ends of a long file, and reads no more of it", async () => {
+it("takes prompt, name and time from the two ends of a long file without reading the rest", async () => {
   const path = write("long", 1, [
     header("long"),
     said("user", "Do it", 1),
@@ -81,7 +81,7 @@ it("takes prompt, name and time from the ends of a long file, and reads no more 
   reads.mockRestore();
 });
 
-it("finds a first prompt behind much else, and a line that both ends share", async () => {
+it("finds a first prompt after many other entries, and a line within both ends", async () => {
   write("late", 2, [header("late"), ...filler(200), said("user", "At last", 3)], "");
   const large = said("user", `Look ${"é".repeat(200_000)}`, 4);
   write("large", 1, [header("large"), large, named("Named")]);
@@ -92,7 +92,7 @@ it("finds a first prompt behind much else, and a line that both ends share", asy
   ]);
 });
 
-it("leaves out the prompt of a session that has none, and files that are empty", async () => {
+it("omits the prompt of a session without one, and skips empty files", async () => {
   write("silent", 1, [header("silent"), ...filler(2)]);
   write("empty", 2, [], "");
   const { sessions } = await listSessionPage([folder], { start: 0, limit: 9 });

@@ -7,15 +7,15 @@ import { mendEntry } from "./entries/mend-entry.ts";
 import { asHeader, infoOf, type SessionInfo } from "./list-sessions.ts";
 import { isInWorkspace } from "./session-project.ts";
 
-/** A session in a page, as far as the two ends of its file tell. */
+/** A session in a page, as far as it is known from the two ends of its file. */
 type SessionHead = Pick<SessionInfo, "path" | "id" | "cwd" | "name" | "modified"> & {
-  /** The beginning of the first prompt; undefined without one. */
+  /** The beginning of the first prompt; undefined if there is none. */
   readonly firstMessage?: string;
 };
 
 export interface SessionPage {
   readonly sessions: SessionHead[];
-  /** Where the next part starts; undefined at the end. */
+  /** Where the next page starts; undefined at the end. */
   readonly next?: number;
 }
 
@@ -23,22 +23,24 @@ export interface PageRequest {
   readonly cwd?: string | undefined;
   /** Only sessions of this workspace; undefined for the host's own machine. */
   readonly workspaceId?: string | undefined;
-  /** 0, or `next` of the page before. */
+  /** 0, or `next` of the previous page. */
   readonly start: number;
   readonly limit: number;
 }
 
-/** What is read of a file's beginning; more only until the first prompt is found. */
+/** How much of a file's beginning is read; more only until the first prompt is found. */
 const HEAD_BYTES = 64 * 1024;
 const MAX_HEAD_BYTES = 16 * 1024 * 1024;
-/** The latest name and time are near the end, unless much was said since. */
+/**
+ * How much of a file's end is read. The latest name and time are there, unless much was said since.
+ */
 const TAIL_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 const CONCURRENCY = 8;
 
 /**
- * A part of the sessions in folders, the latest written first. It reads the two ends of each file of that
- * part: neither long sessions nor those of other parts cost anything.
+ * A page of the sessions in folders, the latest written first. Only the two ends of the files on that
+ * page are read, so neither long sessions nor other pages take time.
  */
 export async function listSessionPage(
   folders: readonly string[],
@@ -65,13 +67,13 @@ async function latestFirst(folders: readonly string[]): Promise<string[]> {
     });
     dated.push(...found);
   }
-  // Names begin with the time: also an order for files that were written at once.
+  // File names begin with the time, so they order files that were written at the same time.
   const byName = (a: string, b: string): number => (a < b ? 1 : -1);
   dated.sort((a, b) => b.mtimeMs - a.mtimeMs || byName(a.path, b.path));
   return dated.map(({ path }) => path);
 }
 
-/** Whose sessions are wanted. */
+/** The project whose sessions are wanted. */
 type Wanted = Pick<PageRequest, "cwd" | "workspaceId">;
 
 async function readEnds(path: string, wanted: Wanted): Promise<SessionHead | undefined> {
@@ -95,7 +97,10 @@ async function readEnds(path: string, wanted: Wanted): Promise<SessionHead | und
   }
 }
 
-/** The header and the first entries, with the first prompt if there is one; undefined for other files. */
+/**
+ * The header and the first entries, up to the first prompt if there is one; undefined for files
+ * that are not sessions.
+ */
 async function readBeginning(file: FileHandle, size: number, { cwd, workspaceId }: Wanted) {
   for (let bytes = HEAD_BYTES; ; bytes *= 4) {
     const { records, end } = await recordsIn(file, { from: 0, to: Math.min(bytes, size), size });
@@ -111,14 +116,14 @@ async function readBeginning(file: FileHandle, size: number, { cwd, workspaceId 
   }
 }
 
-/** The records of the whole lines in a part of a file, and where they end. */
+/** The records on the complete lines in a part of a file, and where these lines end. */
 async function recordsIn(
   file: FileHandle,
   { from, to, size }: { readonly from: number; readonly to: number; readonly size: number },
 ): Promise<{ readonly records: readonly Record<string, unknown>[]; readonly end: number }> {
   const buffer = Buffer.alloc(Math.max(0, to - from));
   const { bytesRead } = await file.read(buffer, 0, buffer.length, from);
-  // The last line of a file may lack its end.
+  // The last line of a file may lack a line feed.
   const end = to === size ? bytesRead : buffer.subarray(0, bytesRead).lastIndexOf(LINE_FEED) + 1;
   const lines = buffer.toString("utf8", 0, end).split("\n");
   const records = lines.map(parseObject).filter((record) => record !== undefined);

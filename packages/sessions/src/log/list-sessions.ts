@@ -9,16 +9,16 @@ import { isInWorkspace, type SessionProject } from "./session-project.ts";
 
 /** A session in a list; times are ISO 8601. */
 export interface SessionInfo {
-  /** The path of its file; in a store, its id. */
+  /** The path of its file, or its id in a store. */
   readonly path: string;
   readonly id: string;
   readonly cwd: string;
-  /** The workspace that has the folder; absent for the host's own machine. */
+  /** The workspace of its folder; absent for the host's own machine. */
   readonly workspaceId?: string;
   readonly name?: string;
   readonly parentSessionPath?: string;
   readonly created: string;
-  /** Time of the last message of the user or the model. */
+  /** The time of the last message from the user or the model. */
   readonly modified: string;
   readonly messageCount: number;
   readonly firstMessage: string;
@@ -49,7 +49,7 @@ export async function foldersIn(root: string): Promise<string[]> {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(root, name));
 }
 
-/** The session file with exactly this id in one of the folders. */
+/** The session file with exactly this id in one of the given folders. */
 export async function sessionIn(
   folders: readonly string[],
   id: string,
@@ -64,7 +64,7 @@ async function firstWithId(
   id: string,
   fits: (header: SessionHeader) => boolean,
 ): Promise<string | undefined> {
-  // Pi puts the id into the name; a file with another name is looked into.
+  // Pi puts the id into the file name; files with other names have to be read.
   const isNamed = (path: string): boolean => path.endsWith(`_${id}.jsonl`);
   for (const path of [...paths.filter(isNamed), ...paths.filter((path) => !isNamed(path))]) {
     const header = await readHeader(path).catch(() => undefined);
@@ -74,8 +74,8 @@ async function firstWithId(
 }
 
 /**
- * The most recently written session file in a folder that belongs to a project; reads only headers,
- * and no more of them than needed.
+ * The most recently written session file in a folder that belongs to a project. Reads only headers,
+ * and no more than necessary.
  */
 export async function latestSession(
   directory: string,
@@ -95,7 +95,7 @@ export async function latestSession(
   return undefined;
 }
 
-/** The latest session file in a folder that belongs to a project and whose id is exactly `id`. */
+/** The latest session file in a folder that belongs to a project and has exactly this id. */
 export async function sessionWithId(
   directory: string,
   project: SessionProject,
@@ -105,7 +105,7 @@ export async function sessionWithId(
   return firstWithId(paths, id, (header) => isOfProject(header, project));
 }
 
-/** The session file in a folder whose id is `id` or begins with it. */
+/** The session file in a folder whose id equals or begins with `id`. */
 export async function findSession(directory: string, id: string): Promise<string | undefined> {
   const candidates = (await sessionFiles(directory)).reverse();
   const byName = candidates.find((path) => path.endsWith(`_${id}.jsonl`));

@@ -5,14 +5,14 @@ import type { SessionTree } from "./session-tree.ts";
 
 export const LOADED_TOOLS_ENTRY = "loaded_tools";
 
-/** The entry that keeps tools loaded when the session is opened again. */
+/** The entry that makes loaded tools available again when the session is reopened. */
 export function loadedToolsEntry(toolNames: readonly string[]): NewEntry {
   return { type: "custom", customType: LOADED_TOOLS_ENTRY, data: { toolNames } };
 }
 
 /**
- * The tools that a session has loaded, in that order. Those of all its branches: a move in the tree
- * must not change the request prefix.
+ * The tools that a session has loaded, in order. Tools of all branches count, because a move in the
+ * tree must not change the request prefix.
  */
 export function loadedTools({ parsed }: Pick<SessionTree, "parsed">): string[] {
   return parsed.flatMap((entry) => {

@@ -7,7 +7,7 @@ import type { SessionKey } from "./store/session-store.ts";
 import { referenceOf, type StoreAccess, storeErrorCode } from "./store/store-access.ts";
 import { numbered } from "./store/stored-part.ts";
 
-/** How often to ask for a lease that another host has. */
+/** How often to request a lease that another host holds. */
 const POLL_MS = 100;
 
 export interface LostCall {
@@ -18,8 +18,9 @@ export interface LostCall {
 }
 
 /**
- * What subagents had done when their host died: their logs are parts of the session's, and no result
- * names them. Their leases are taken once, so that a host which was only paused adds nothing later.
+ * Reads what subagents had done when their host died: their logs are parts of the session's log, but
+ * no result names them. Their leases are taken once, so that a host that was only paused cannot add
+ * to them later.
  */
 export async function readLostParts({ access, key, entries, call }: LostCall): Promise<LostTask> {
   const told = toldParts(entries);
@@ -40,7 +41,7 @@ export async function readLostParts({ access, key, entries, call }: LostCall): P
   return describeLost(results);
 }
 
-/** Waits for as long as a lease lasts that nobody renews. */
+/** Waits at most as long as a lease lasts that is not renewed. */
 async function endLease({ store, leaseMs, owner }: StoreAccess, key: SessionKey): Promise<void> {
   const deadline = performance.now() + leaseMs;
   for (;;) {

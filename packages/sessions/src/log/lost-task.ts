@@ -24,8 +24,8 @@ export interface LostTask {
 }
 
 /**
- * What subagents had done when their host was killed: their files are next to the session's, and no
- * result of a `task` call names them.
+ * Reads what subagents had done when their host was killed: their files are next to the session's,
+ * but no result of a `task` call names them.
  */
 export async function readLostTask(
   sessionFile: string,
@@ -65,7 +65,7 @@ async function readSubagent(path: string): Promise<LostSubagent | undefined> {
   const { header, entries: raw } = await readSessionFile(path);
   if (header === undefined) return undefined;
   const entries = migrateEntries({ header, entries: raw });
-  // Its own subagents may have been lost with it.
+  // Its own subagents may also have been lost.
   const below = await readLost(path, entries);
   return { ...lostSubagent(entries, below), sessionFile: path };
 }
@@ -93,7 +93,10 @@ export function lostSubagent(
   };
 }
 
-/** The names of the files of which results tell; a session may have been moved with its folder. */
+/**
+ * The names of the files that results mention; only names, because a session may have been moved
+ * with its folder.
+ */
 function namedFiles(entries: readonly SessionEntry[]): Set<string> {
   const names = new Set<string>();
   for (const entry of entries as readonly KnownSessionEntry[]) {

@@ -2,7 +2,7 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { resumedModel } from "./branch-context.ts";
 import type { SessionLog } from "./session-log.ts";
 
-/** Writes down which model and level a branch goes on with; nothing when it says so already. */
+/** Records the model and level with which a branch continues, unless the branch already says so. */
 export function noteModel(
   log: SessionLog,
   model: Model | undefined,

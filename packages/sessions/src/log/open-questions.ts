@@ -4,16 +4,19 @@ import { lastCalls } from "./last-calls.ts";
 import type { SessionLog } from "./session-log.ts";
 import { storedQuestions } from "./stored-questions.ts";
 
-/** A reply whose calls were being asked about when the host ended. */
+/** A reply with calls that waited for an answer when the host ended. */
 export interface OpenQuestions {
   readonly message: AssistantMessage;
-  /** The calls to go on with, in order: the first that waits for an answer, and those after it. */
+  /**
+   * The calls to continue with, in order: the first one that waits for an answer, and those after
+   * it.
+   */
   readonly calls: readonly ToolCall[];
   readonly requestIds: ReadonlyMap<string, string>;
   readonly promptId: string | undefined;
 }
 
-/** The questions that have no answer yet; undefined if there are none. */
+/** The unanswered questions; undefined if there are none. */
 export function openQuestions(log: SessionLog): OpenQuestions | undefined {
   const last = lastCalls(log);
   if (last === undefined) return undefined;
@@ -27,14 +30,15 @@ export function openQuestions(log: SessionLog): OpenQuestions | undefined {
   );
   const first = last.open.findIndex(({ id }) => requestIds.has(id) || questions.has(id));
   if (first === -1) return undefined;
-  // An answered call may have begun, and is never repeated; one that asks a person has no other effect.
+  // A call whose approval was answered may have started and is never repeated; a call that only asks a
+  // person has no other effect.
   const calls = last.open.slice(first).filter(({ id }) => questions.has(id) || !answered.has(id));
   const [question] = questions.values();
   const promptId = approvals.promptId ?? question?.promptId;
   return { message: last.message, calls, requestIds, promptId };
 }
 
-/** Approvals since the last reply; those of subagents are their own. */
+/** The approvals since the last reply, without those of subagents. */
 function approvalsOf(log: SessionLog) {
   const asked = new Map<string, string>();
   const answered = new Set<string>();

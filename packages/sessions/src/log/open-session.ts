@@ -4,7 +4,7 @@ import { checkSessionId } from "./session-id.ts";
 import { SessionLog } from "./session-log.ts";
 
 /**
- * Opens or creates the log that a session begins with.
+ * Opens or creates the log with which a session begins.
  *
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_unreadable`, `session_locked`,
  *   `session_write_failed`, `invalid_option`

@@ -4,7 +4,7 @@ import { migrateEntries, type RawSession } from "./entries/migrate.ts";
 import { readSessionFile } from "./file/read-session-file.ts";
 import { SessionTotals } from "./session-totals.ts";
 
-/** The conversation of another session as it was written, and what it has used. */
+/** The conversation of another session as written, and its consumption. */
 export interface WrittenConversation {
   readonly header: SessionHeader;
   readonly entries: readonly SessionEntry[];
@@ -20,7 +20,7 @@ export async function readConversation(path: string): Promise<WrittenConversatio
   return header && conversationOf({ header, entries });
 }
 
-/** The same for lines that are not in a file. */
+/** The same for lines that do not come from a file. */
 export function conversationOf(session: RawSession): WrittenConversation {
   const entries = migrateEntries(session);
   const totals = new SessionTotals();

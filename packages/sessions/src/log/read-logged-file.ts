@@ -5,7 +5,7 @@ import { readSessionFile } from "./file/read-session-file.ts";
 import type { ReadLog } from "./session-home.ts";
 
 /**
- * Reads a session file that may belong to a running host; it is only read.
+ * Reads a session file that may belong to a running host, without changing it.
  *
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_unreadable`
  */

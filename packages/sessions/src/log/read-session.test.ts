@@ -19,7 +19,7 @@ import { SessionLog } from "./session-log.ts";
 import { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 
-/** Everything of a session that its readers see. */
+/** Everything about a session that its readers can see. */
 function seen(tree: SessionTree, totals: SessionTotals) {
   const entries = [...tree.entries];
   return {
@@ -63,21 +63,21 @@ const outcomeOf = <Read>(reading: Promise<Read>): Promise<Read | { error: string
   reading.catch((error: Error) => ({ error: error.message }));
 
 describe("reading a session without parsing its messages", () => {
-  it("finds what parsing every line finds, whatever the file is like", async () => {
+  it("finds the same as parsing every line, whatever the file contains", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     await fc.assert(
       fc.asyncProperty(sessionFile, async (bytes) => {
         writeFileSync(path, bytes);
         const eager = await outcomeOf(readEagerly(path));
         const lazy = await outcomeOf(readLazily(path));
-        // Much faster than `toEqual`, which is here to show a difference.
+        // Much faster than `toEqual`, which is here only to show a difference.
         if (!isDeepStrictEqual(lazy, eager)) expect(lazy).toEqual(eager);
       }),
       { numRuns: Number(process.env.TAU_RANDOM_SESSIONS ?? 60) },
     );
   });
 
-  it("parses none of the messages that hosts write", async () => {
+  it("does not parse messages that hosts write", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const log = SessionLog.create({ cwd: "/", path });
     const call = {

@@ -16,13 +16,16 @@ import type { SessionTotals } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 
 const FIRST_BYTES = 64 * 1024;
-/** How much of a file is searched for a compaction at once. */
+/** The size of the window in which a compaction is searched for. */
 const WINDOW_BYTES = 256 * 1024;
-/** One further from the end of a file is not looked for. */
+/** A compaction further from the end of the file is not searched for. */
 const LAST_BYTES = 4 * 1024 * 1024;
-/** As hosts write it. */
+/** The beginning of a compaction's line, as hosts write it. */
 const COMPACTION = '\n{"type":"compaction"';
-/** Of a short message; of a file of longer ones, the memory set aside for more entries is never touched. */
+/**
+ * The size of a short message. If a file's messages are longer, the extra memory reserved for
+ * entries is never touched.
+ */
 const USUAL_LINE_BYTES = 512;
 
 export interface ReadSession {
@@ -32,17 +35,17 @@ export interface ReadSession {
   readonly tree: SessionTree;
   readonly diagnostics: readonly Diagnostic[];
   readonly tail: FileTail;
-  /** Reads the entries of the tree that were only scanned. */
+  /** Reads entries of the tree that were only scanned. */
   readonly lines: LineReader;
-  /** Of the entries that were not read; undefined if all were. */
+  /** Totals of the entries that were not read; undefined if all were read. */
   readonly totals?: SessionTotals | undefined;
 }
 
 /**
- * Reads a session to continue it, and only its end where a compaction says what comes before. A file of an
- * older version is replaced by one of this version.
+ * Reads a session to continue it. If a compaction describes the entries before it, only the end is read. A
+ * file of an older version is replaced by one of this version.
  *
- * @param shortest - how many bytes a past must have to be left out
+ * @param shortest - the minimum size in bytes of a past that is not read
  * @throws {SessionError} `session_invalid`, `session_unreadable`, `session_write_failed`
  */
 export async function readSession(
@@ -71,7 +74,7 @@ export async function readSession(
   }
 }
 
-/** Undefined if the file has to be read from its beginning. */
+/** Returns undefined if the file must be read from its beginning. */
 async function readEnd(
   path: string,
   lines: LineReader,
@@ -97,9 +100,9 @@ async function readEnd(
     );
     const isRight =
       tree.length > past.length && tree.idAt(past.length) === compaction.firstKeptEntryId;
-    // The number of a line is known only from the beginning.
+    // The line numbers of diagnostics are known only when reading from the beginning.
     if (!isRight || diagnostics.length > 0 || tree.hasDuplicates) return undefined;
-    // A line that continues another entry of the past has made the tree read it.
+    // A line that continues another entry of the past makes the tree read the past.
     const counted = tree.unreadLength > 0 ? totals : undefined;
     return { path, lines, tree, header, diagnostics, tail, totals: counted };
   }
@@ -129,7 +132,7 @@ function* compactionsOf(lines: LineReader, size: number): Generator<Record<strin
   }
 }
 
-/** A line without its end; empty if it has none. */
+/** A line without its line feed; empty if it has none. */
 function lineAt(lines: LineReader, start: number, size: number): string {
   const parts: Buffer[] = [];
   for (const piece of lines.pieces({ start, length: size - start })) {
@@ -162,7 +165,7 @@ function upgrade(
   return opening(path, () => migrateFile(path, { header, diagnostics, tail }, entries));
 }
 
-/** Malformed lines are dropped, so the original file is kept then. */
+/** Malformed lines are dropped; in that case a copy of the original file is kept. */
 function migrateFile(
   path: string,
   { header, diagnostics, tail }: IndexedFile & { readonly header: SessionHeader },

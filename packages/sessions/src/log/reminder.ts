@@ -2,7 +2,7 @@ import type { CustomMessage } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { escapeXml } from "@tau-agent/system";
 
-/** What becomes of a stopped reply: it leaves the conversation, or stays. */
+/** What happens to a stopped reply: it is removed from the conversation, or stays. */
 type ContextMode = "discard" | "keep";
 
 interface BrokenRule {
@@ -25,7 +25,7 @@ const openings = {
   keep: "Your reply was stopped at this point, because it went against a rule of the user. Correct what goes against the rule, then go on.",
 } as const;
 
-/** The message that puts rules in front of the model. */
+/** The message that shows rules to the model. */
 export function createReminder(
   rules: readonly BrokenRule[],
   contextMode: ContextMode,
@@ -45,7 +45,7 @@ export function createReminder(
   };
 }
 
-/** What a reminder says about itself; undefined for every other message or entry. */
+/** The details of a reminder; undefined for every other message or entry. */
 export function reminderDetails(message: {
   readonly customType: string;
   readonly details?: unknown;

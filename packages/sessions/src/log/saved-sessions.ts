@@ -6,7 +6,7 @@ import type { SessionInfo } from "./list-sessions.ts";
 
 /** Where to look for saved sessions; the same as for `createAgentSession`. */
 export interface SavedSessionsOptions {
-  /** Only sessions of this project; those of every project by default. */
+  /** Only sessions of this project; by default those of all projects. */
   readonly cwd?: string | undefined;
   /** The workspace whose sessions are listed; the host's own machine by default. */
   readonly workspaceId?: string | undefined;
@@ -33,11 +33,11 @@ export async function listSessions(options: SavedSessionsOptions = {}): Promise<
 }
 
 /**
- * A part of the sessions on disk, the latest written first, for lists of which one page is shown. Unlike
- * {@link listSessions} it reads only the two ends of the files of that part: a name that was given in the
- * middle of a long conversation may be missing.
+ * A page of the sessions on disk, the latest written first. Unlike {@link listSessions} it reads only the
+ * two ends of each file on that page: a name that was set in the middle of a long conversation may be
+ * missing.
  *
- * @param part - `start` is 0, or `next` of the page before
+ * @param part - `start` is 0, or `next` of the previous page
  */
 export async function listSessionPage(
   options: SavedSessionsOptions,
@@ -54,8 +54,8 @@ export async function listSessionPage(
 }
 
 /**
- * The file of the session with exactly this id, wherever it was started; undefined if there is none.
- * Reads names first, and headers only of files that are named otherwise.
+ * The file of the session with exactly this id, in whatever folder it was started; undefined if
+ * there is none. Checks file names first, and reads headers only of files with other names.
  */
 export async function findSavedSession(
   id: string,
@@ -67,14 +67,14 @@ export async function findSavedSession(
   return lists.sessionIn(await lists.foldersIn(rootOf(options)), id);
 }
 
-/** The folder with the sessions of one project; undefined where no project is named. */
+/** The folder with the sessions of one project; undefined if no project is named. */
 function folderOf(options: SavedSessionsOptions): string | undefined {
   const cwd = cwdOf(options);
   if (cwd === undefined) return undefined;
   return sessionDirectoryFor(agentDirectoryOf(options), { cwd, workspaceId: options.workspaceId });
 }
 
-/** A folder of another machine is not completed by the rules of this one. */
+/** A path on another machine is not resolved by the rules of this one. */
 function cwdOf({ cwd, workspaceId }: SavedSessionsOptions): string | undefined {
   return cwd === undefined || workspaceId !== undefined ? cwd : resolve(cwd);
 }
@@ -88,7 +88,7 @@ function agentDirectoryOf({ agentDirectory }: SavedSessionsOptions): string {
 }
 
 /**
- * Deletes a session file that is not in use. A file that is not a session stays.
+ * Deletes a session file that is not in use. A file that is not a session is kept.
  *
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
  */

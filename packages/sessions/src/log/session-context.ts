@@ -23,20 +23,20 @@ interface NamedModel {
   readonly modelId: string;
 }
 
-/** Which model continues a branch, and how much it thinks. */
+/** The model that continues a branch, and its thinking level. */
 export interface ResumedModel {
-  /** Undefined if the branch does not say. */
+  /** Undefined if the branch does not set one. */
   readonly thinkingLevel: string | undefined;
   readonly model: NamedModel | undefined;
-  /** The model that answers instead of that one, which failed. */
+  /** The model that answers because the chosen one failed. */
   readonly fallback?: FallbackNote | undefined;
 }
 
 export interface SessionContext extends ResumedModel {
   readonly messages: AgentMessage[];
-  /** What joins messages in requests only. */
+  /** Texts that are added to messages in requests only. */
   readonly notes: Map<number, string>;
-  /** The latest note on the surroundings; it may still wait for the message it joins. */
+  /** The latest note about the surroundings; it may not be attached to a message yet. */
   readonly environment: { readonly text: string; readonly isWaiting: boolean } | undefined;
   readonly results: ResultView;
 }
@@ -63,7 +63,7 @@ function firstOf<Found>(
   return undefined;
 }
 
-/** The thinking level that entries, newest first, say last. */
+/** The latest thinking level in entries that are given newest first. */
 export function latestLevel(entries: Iterable<SessionEntry>): ResumedModel["thinkingLevel"] {
   return firstOf(entries, (entry) =>
     entry.type === "thinking_level_change" ? entry.thinkingLevel : undefined,
@@ -71,7 +71,7 @@ export function latestLevel(entries: Iterable<SessionEntry>): ResumedModel["thin
 }
 
 /**
- * The model that a branch says last: that of its newest reply, unless this one was a fallback.
+ * The latest model of a branch: that of its newest reply, unless that was a fallback.
  *
  * @param replies - replies, and entries without a message, newest first
  * @param others - at least the entries without a message, newest first
@@ -146,9 +146,9 @@ interface ScannedItem {
 
 interface Counting {
   readonly compaction: CompactionEntry | undefined;
-  /** What counts besides, oldest first. */
+  /** The other items that count, oldest first. */
   readonly items: readonly ContextItem[];
-  /** At least the entries of the branch that are not usual messages. */
+  /** All entries of the branch except usual messages; it may include these, too. */
   readonly others: readonly SessionEntry[];
 }
 
@@ -179,7 +179,7 @@ export function collectMessages({ compaction, items, others }: Counting): Collec
       const found = cleared?.get(id);
       results.entryIds.set(message, id);
       inContext?.add(id);
-      // A line that points to a result which was summarised would leave the model with neither.
+      // A line that refers to a summarised result would leave the model with neither.
       const isShown = found?.sameAs === undefined || inContext?.has(found.sameAs);
       if (found !== undefined && isShown) results.cleared.set(resultKey(message), found);
     }
@@ -195,7 +195,7 @@ export function collectMessages({ compaction, items, others }: Counting): Collec
   }
   const text = latestEnvironment(others);
   const [first] = messages;
-  // The message that the note joined has been summarised.
+  // The message that the note was attached to has been summarised.
   if (first?.role === "compactionSummary" && notes.size === 0 && waiting === undefined && text) {
     notes.set(first.timestamp, text);
   }
@@ -251,7 +251,10 @@ function edited(
   return normalizeMessage({ ...message, content: edit.replacement.content } as AgentMessage);
 }
 
-/** A failed attempt that another reply follows was retried: it stays in the file, not in the context. */
+/**
+ * A failed attempt followed by another reply was retried: it stays in the file, but not in the
+ * context.
+ */
 function dropRetried(messages: AgentMessage[]): void {
   const attempt = failedAttempt(messages);
   const [reply] = attempt;
@@ -260,7 +263,10 @@ function dropRetried(messages: AgentMessage[]): void {
   messages.push(...rest.filter((message) => !attempt.includes(message)));
 }
 
-/** A reply that a stream rule stopped leaves the context with its results, unless it is kept. */
+/**
+ * A reply that a stream rule stopped is removed from the context with its results, unless the rule
+ * keeps it.
+ */
 function dropStopped(messages: AgentMessage[], reminder: CustomMessage): void {
   if (reminderDetails(reminder)?.contextMode !== "discard") return;
   const last = messages.findLastIndex(

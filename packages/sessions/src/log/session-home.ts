@@ -4,27 +4,27 @@ import type { SessionInfo } from "./list-sessions.ts";
 import type { SessionLog } from "./session-log.ts";
 import type { SessionProject } from "./session-project.ts";
 
-/** Which conversation a session begins with. */
+/** The conversation with which a session begins. */
 export type SessionStart =
   /**
-   * A new one in a file (the default); `id` instead of a random id. The file is made with the first
-   * message, or at once for a session that is `isListed` from the start.
+   * A new session in a file (the default), with `id` instead of a random id. The file is created
+   * with the first message, or immediately if the session is `isListed` from the start.
    */
   | { readonly kind: "new"; readonly id?: string | undefined; readonly isListed?: boolean }
-  /** The project's with exactly this id; a new one with the id if there is none. */
+  /** The project's session with exactly this id, or a new one with that id. */
   | { readonly kind: "id"; readonly id: string }
-  /** A new one without a file. */
+  /** A new session without a file. */
   | { readonly kind: "memory"; readonly id?: string | undefined }
   /** An open log. */
   | { readonly kind: "log"; readonly log: SessionLog }
   /**
-   * The one in this file or with this id; if the file does not exist, a new one there. With
-   * `goesToItsFolder`, the session's own folder is the project, if it exists, and not `cwd`.
+   * The session in this file or with this id; if the file does not exist, a new one there. With
+   * `goesToItsFolder`, the session's own folder, if it exists, is the project instead of `cwd`.
    */
   | { readonly kind: "file"; readonly path: string; readonly goesToItsFolder?: boolean }
-  /** The project's latest; a new one if there is none. */
+  /** The project's latest session, or a new one. */
   | { readonly kind: "latest" }
-  /** A copy of the one in this file, or with this id. */
+  /** A copy of the session in this file or with this id. */
   | { readonly kind: "fork"; readonly from: string; readonly id?: string | undefined };
 
 export type StartAtHome = Exclude<SessionStart, { readonly kind: "memory" | "log" }>;
@@ -36,13 +36,13 @@ export interface OpenedSession {
 
 /** How a session is opened. */
 export interface OpenOptions extends SessionProject {
-  /** Leaves calls open that wait for an approval, because the session asks again. */
+  /** Leaves calls that wait for an approval open, because the session asks again. */
   readonly keepsQuestions?: boolean | undefined;
-  /** Leaves all calls of a killed host open, because the session goes on with them. */
+  /** Leaves all calls of a killed host open, because the session continues with them. */
   readonly keepsCalls?: boolean | undefined;
 }
 
-/** What is known of a new session. */
+/** The known facts about a new session. */
 export interface NewSession extends SessionProject {
   readonly parentSession?: string | undefined;
 }
@@ -51,48 +51,48 @@ export interface NewSession extends SessionProject {
 export interface ReadLog {
   readonly header: SessionHeader;
   readonly entries: readonly SessionEntry[];
-  /** What names it here; the same however it was asked for. */
+  /** Its name here; the same however it was requested. */
   readonly place: string;
   /** Its file, if it has one. */
   readonly path?: string | undefined;
 }
 
-/** How the result of a call names the session of a subagent. */
+/** How a call's result names the session of a subagent. */
 export interface SubagentName {
   readonly sessionFile?: string | undefined;
   readonly storedSession?: string | undefined;
 }
 
-/** Where the sessions of a project live: in files, in a store, or, without a folder, in memory. */
+/** Where a project's sessions are kept: in files, in a store or, without a folder, in memory. */
 export interface SessionHome {
   /** An empty session. */
   create(session: NewSession): SessionLog;
   /**
-   * Opens the session that a session begins with.
+   * Opens the conversation with which a session begins.
    *
    * @throws {SessionError} `session_not_found`, `session_locked`, `session_invalid`, `session_unreadable`,
    *   `session_write_failed`, `invalid_option`, `workspace_mismatch`
    */
   open(start: StartAtHome, options: OpenOptions): Promise<OpenedSession>;
-  /** Opens a session that must be there. As {@link open}. */
+  /** Opens a session that must exist. As {@link open}. */
   openExisting(name: string, options: OpenOptions): Promise<OpenedSession>;
   /**
-   * Reads a session that another host may write, without opening it.
+   * Reads a session without opening it; another host may be writing to it.
    *
    * @throws {SessionError} `session_not_found`, `session_invalid`, `session_unreadable`, `session_damaged`,
    *   `session_write_failed`
    */
   read(name: string, cwd: string): Promise<ReadLog>;
-  /** Reads the session of a subagent of the session `caller`; undefined if it is not there. */
+  /** Reads the session of a subagent of the session `caller`; undefined if it does not exist. */
   readSubagent(caller: Omit<ReadLog, "entries">, named: SubagentName): Promise<ReadLog | undefined>;
-  /** What names a session here, as somebody gives it: an absolute path, or an id in a store. */
+  /** The name of a session here, from what a user gave: an absolute path, or an id in a store. */
   nameOf(given: string, cwd: string): string;
-  /** Whether a log is the session of this name. */
+  /** Whether a log is the session with this name. */
   isNamed(log: SessionLog, name: string): boolean;
   /** The sessions of the project, the latest first; with `all`, those of every project that can be listed. */
   list(options: { readonly all: boolean }): Promise<SessionInfo[]>;
   /**
-   * Deletes a session that nobody writes.
+   * Deletes a session that no process is writing to.
    *
    * @throws {SessionError} `session_not_found`, `session_locked`, `session_invalid`, `session_write_failed`
    */

@@ -1,6 +1,6 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 
-/** @throws {SessionError} `invalid_option` for an id that could not be part of a file's name */
+/** @throws {SessionError} `invalid_option` if the id cannot be part of a file name */
 export function checkSessionId(id: string): void {
   if (!/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(id)) {
     const reason =

@@ -1,7 +1,7 @@
 import type { SessionLog } from "./session-log.ts";
 import type { SessionTree } from "./session-tree.ts";
 
-/** The entries of a session as their readers see them: nothing here writes or moves the leaf. */
+/** A read-only view of a session's entries: nothing here writes or moves the leaf. */
 export interface SessionLogView
   extends Pick<SessionLog, "header" | "path" | "reference" | "name" | "totals"> {
   readonly tree: Pick<

@@ -42,7 +42,7 @@ const refusal = (promise: Promise<unknown>) =>
   );
 
 describe("a path without a readable file", () => {
-  it("is called a folder if it is one", async () => {
+  it("is reported as a folder if it is one", async () => {
     const path = temporaryFolder();
     const { code, message } = await refusal(load(path));
     expect(code).toBe("session_invalid");
@@ -50,7 +50,7 @@ describe("a path without a readable file", () => {
     expect(namesIn(dirname(path))).not.toContain(`${basename(path)}.lock`);
   });
 
-  it("is not taken for another kind of file where it cannot be read", async () => {
+  it("is not reported as another kind of file if it cannot be read", async () => {
     const path = join(temporaryFolder(), "loop.jsonl");
     symlinkSync(path, path);
     const { code, message } = await refusal(load(path));
@@ -60,7 +60,7 @@ describe("a path without a readable file", () => {
 });
 
 describe("a file in use", () => {
-  it("is rewritten with the next entry of any kind after it was deleted", async () => {
+  it("is written again with the next entry of any kind after it was deleted", async () => {
     const path = writtenSession();
     const before = linesOf(path);
     const { log } = await load(path);
@@ -76,7 +76,7 @@ describe("a file in use", () => {
     expect(namesIn(dirname(path))).toEqual([basename(path)]);
   });
 
-  it("that is replaced by another is neither written to nor taken for the same", async () => {
+  it("is neither written to nor taken for the same if another file replaces it", async () => {
     const path = writtenSession();
     const { log } = await load(path);
     writeFileSync(`${path}.new`, readFileSync(path));
@@ -101,7 +101,7 @@ describe("a new session", () => {
     log.close();
   });
 
-  it("begins its file with the header and everything that waited, in one chain", () => {
+  it("begins its file with the header and all waiting entries, in one chain", () => {
     const directory = temporaryFolder();
     const log = SessionLog.create({ cwd, directory, id: "my-id", parentSession: "/old.jsonl" });
     log.append({ type: "session_info", name: "Named" });
@@ -127,7 +127,7 @@ describe("a new session", () => {
     log.close();
   });
 
-  it("is readable by nobody else", () => {
+  it("is readable only by its owner", () => {
     const directory = join(temporaryFolder(), "sessions");
     const log = SessionLog.create({ cwd, directory });
     log.append(message(user("secret")));
@@ -136,7 +136,7 @@ describe("a new session", () => {
     log.close();
   });
 
-  it("is not begun by a shell command of the client alone", () => {
+  it("does not create its file for a shell command of the client alone", () => {
     const directory = temporaryFolder();
     const log = SessionLog.create({ cwd, directory });
     const rest = { output: "", cancelled: false, truncated: false, timestamp: 1 };
@@ -156,7 +156,7 @@ describe("a new session", () => {
     log.close();
   });
 
-  it("takes nothing more once it is closed, and makes no file then", () => {
+  it("refuses entries once it is closed, and creates no file", () => {
     const directory = temporaryFolder();
     const log = SessionLog.create({ cwd, directory });
     log.close();
@@ -165,7 +165,7 @@ describe("a new session", () => {
     expect(log.tree.entries).toEqual([]);
   });
 
-  it("gives its lease back when it is closed", () => {
+  it("releases its lease when it is closed", () => {
     const folder = temporaryFolder();
     const path = writtenSession(folder);
     expect(namesIn(folder)).toEqual([path.split("/").at(-1)]);
@@ -173,7 +173,7 @@ describe("a new session", () => {
 });
 
 describe("a loaded session", () => {
-  it("has what was written, and goes on at the last entry", async () => {
+  it("has the written entries, and continues from the last one", async () => {
     const path = writtenSession();
     const { log, diagnostics } = await load(path);
     expect(diagnostics).toEqual([]);
@@ -185,7 +185,7 @@ describe("a loaded session", () => {
     log.close();
   });
 
-  it("counts messages, tokens and cost, also of branches that were left", async () => {
+  it("counts messages, tokens and cost, including those of abandoned branches", async () => {
     const { log } = await load(writtenSession());
     log.tree.moveLeaf(null);
     log.append(message(assistant("other")));
@@ -205,7 +205,7 @@ describe("a loaded session", () => {
     log.close();
   });
 
-  it("has the latest name; an empty one clears it", async () => {
+  it("has the latest name; an empty name clears it", async () => {
     const path = writtenSession();
     const { log } = await load(path);
     log.append({ type: "session_info", name: "One" });
@@ -218,7 +218,7 @@ describe("a loaded session", () => {
     again.log.close();
   });
 
-  it("begins a new session where there is no file, or an empty one", async () => {
+  it("begins a new session if the file is missing or empty", async () => {
     const folder = temporaryFolder();
     const missing = await load(join(folder, "a.jsonl"));
     missing.log.append(message(user("hi")));
@@ -255,7 +255,7 @@ describe("a loaded session", () => {
     const { log, diagnostics } = await load(path);
     expect(diagnostics.map(({ line }) => line)).toEqual([3, 5, 7]);
     expect(diagnostics[0]).toMatchObject({ severity: "warning", path });
-    // The damaged line was the parent of the next one: the chain still reaches the root.
+    // The damaged line was the parent of the next entry, but the chain still reaches the root.
     expect(log.tree.branch().map(({ type }) => type)).toEqual([
       "model_change",
       "message",
@@ -282,7 +282,7 @@ describe("a loaded session", () => {
     expect(namesIn(folder)).toEqual(["notes.jsonl"]);
   });
 
-  it("of a later version is refused and left as it is", async () => {
+  it("of a later version is refused and left unchanged", async () => {
     const path = join(temporaryFolder(), "later.jsonl");
     const text = `${JSON.stringify({ type: "session", version: 4, id: "a", timestamp: "", cwd: "/" })}\n`;
     writeFileSync(path, text);
@@ -299,7 +299,7 @@ describe("a loaded session", () => {
     expect(error.message).toContain(folder);
   });
 
-  it("loads a hundred thousand entries in time linear to their number", async () => {
+  it("loads a hundred thousand entries in time linear in their number", async () => {
     const folder = temporaryFolder();
     const timeMs = async (count: number): Promise<number> => {
       const path = join(folder, `${count}.jsonl`);
@@ -408,7 +408,7 @@ describe("older files", () => {
     expect(linesOf(path)[1]).toMatchObject({ message: { role: "custom" } });
   });
 
-  it("keep a copy of their bytes when a line is dropped", async () => {
+  it("are kept as a copy when a line is dropped", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "v1.jsonl");
     write(path, version1);
@@ -422,7 +422,7 @@ describe("older files", () => {
     expect(linesOf(path)).toHaveLength(5);
   });
 
-  it("are not touched while another host holds them", async () => {
+  it("are not changed while another host holds them", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "v1.jsonl");
     write(path, version1);

@@ -29,23 +29,23 @@ export type NewEntry = KnownSessionEntry extends infer E
   : never;
 
 export interface SessionLogOptions extends SessionProject {
-  /** Folder for the new file; undefined keeps the session in memory. */
+  /** The folder for the new file; if undefined, the session stays in memory. */
   readonly directory?: string | undefined;
   /** The exact file of a new session; overrides `directory`. */
   readonly path?: string | undefined;
   readonly id?: string | undefined;
   readonly parentSession?: string | undefined;
   readonly fsync?: FsyncMode | undefined;
-  /** Keeps the session instead of a file. */
+  /** Makes a writer that keeps the session, instead of a file. */
   readonly makeWriter?: MakeWriter | undefined;
 }
 
 interface LogContents {
   readonly header: SessionHeader;
   readonly tree: SessionTree;
-  /** Reads the entries that were only scanned. */
+  /** Reads entries that were only scanned. */
   readonly lines?: LineReader | undefined;
-  /** Of the entries at the beginning that were not read. */
+  /** Totals of the entries at the beginning that were not read. */
   readonly totals?: SessionTotals | undefined;
 }
 
@@ -58,14 +58,17 @@ export class SessionLog {
   readonly #writer: LogWriter;
   #tree: SessionTree;
   #reports: StoreReports | undefined;
-  /** Entries that wait for the first user message: an unused session leaves no trace. */
+  /** Entries that wait for the first user message, so that an unused session leaves no trace. */
   #unwritten: SessionEntry[] = [];
-  /** Entries that are written with the next one, so that looking at a session does not change it. */
+  /**
+   * Entries that are written together with the next one, so that viewing a session does not change
+   * it.
+   */
   #deferred: SessionEntry[] = [];
   #name: string | undefined;
   #isClosed = false;
   #totals = new SessionTotals();
-  /** How many entries are in the totals. */
+  /** The number of entries included in the totals. */
   #counted = 0;
   #lines: LineReader | undefined;
 
@@ -104,19 +107,22 @@ export class SessionLog {
   }
 
   /**
-   * For whom its host changes something; a session in memory has one host. Read when the session has been
-   * written.
+   * On whose behalf its host makes changes elsewhere; a session in memory has only one host. Valid once
+   * the session has been written.
    */
   get ownership(): Ownership {
     return this.#writer.ownership ?? { key: this.header.id, epoch: 1 };
   }
 
-  /** Where subagents and files of the session are kept; undefined where their own files are enough. */
+  /**
+   * Where subagents and files of the session are kept; undefined if they need no place besides
+   * their own files.
+   */
   get parts(): LogParts | undefined {
     return this.#writer.parts;
   }
 
-  /** A new session. Nothing is kept before its first user message. */
+  /** Creates a new session. Nothing is written before its first user message. */
   static create(options: SessionLogOptions): SessionLog {
     const timestamp = new Date().toISOString();
     const id = options.id ?? randomUuid();
@@ -135,7 +141,7 @@ export class SessionLog {
     return new SessionLog({ header, tree: new SessionTree() }, options.makeWriter ?? usual);
   }
 
-  /** A session that a writer has kept. */
+  /** A session that a writer already has. */
   static opened(
     header: SessionHeader,
     entries: readonly SessionEntry[],
@@ -147,7 +153,7 @@ export class SessionLog {
   }
 
   /**
-   * Continues the session in `path`; if the file is missing or empty, begins a new one there.
+   * Continues the session in `path`, or begins a new one there if the file is missing or empty.
    *
    * @throws {SessionError} `session_invalid`, `session_unreadable`, `session_locked`, `session_write_failed`,
    *   `workspace_mismatch`
@@ -159,10 +165,10 @@ export class SessionLog {
     if (sessionFileSize(path) === 0) {
       return { log: SessionLog.create({ ...options, path }), diagnostics: [] };
     }
-    // Before it is read: entries that another host adds must be neither missed nor overwritten.
+    // Taken before reading, so that entries of another host are neither missed nor overwritten.
     const lease = SessionFile.lease(path);
     try {
-      // Loaded for files only: it would slow the start of new sessions (row `start`).
+      // Loaded only for files, because it would slow down the start of new sessions (row `start`).
       const { readSession } = await loadReader();
       const session = await readSession(path);
       if (session.header !== undefined) {
@@ -200,7 +206,7 @@ export class SessionLog {
     return this.tree.promptIds;
   }
 
-  /** Counts of all entries; those that came since the last call are added now. */
+  /** Totals of all entries; entries added since the last call are counted now. */
   get totals(): SessionTotals {
     for (; this.#counted < this.tree.length; this.#counted++) {
       this.#totals.addAt(this.tree, this.#counted);
@@ -230,7 +236,7 @@ export class SessionLog {
   }
 
   /**
-   * Writes a new session now, and not with its first message.
+   * Writes a new session now instead of with its first message.
    *
    * @throws {SessionError} `session_write_failed`, `session_locked`
    */
@@ -238,7 +244,10 @@ export class SessionLog {
     if (!this.#writer.isBegun) this.#begin([]);
   }
 
-  /** Appends an entry that can be rebuilt from what is written, and writes it with the next one. */
+  /**
+   * Appends an entry that can be rebuilt from the written ones; it is written together with the
+   * next entry.
+   */
   appendLater(entry: NewEntry): void {
     const ordered = this.#complete(entry);
     (this.#writer.isBegun ? this.#deferred : this.#unwritten).push(ordered);
@@ -246,8 +255,8 @@ export class SessionLog {
   }
 
   /**
-   * Begins this new session with entries of another one, including their ids. They are written at
-   * once if they contain a conversation.
+   * Begins this new session with entries of another one, including their ids. They are written
+   * immediately if they contain a conversation.
    *
    * @throws {SessionError} as {@link append}; the session is empty then.
    */
@@ -258,8 +267,8 @@ export class SessionLog {
   }
 
   /**
-   * Begins this new session with a branch of another one, as {@link takeOver}. Lines of messages that
-   * were only scanned are copied as they are (row "100 000 entries: fork").
+   * Begins this new session with a branch of another one, like {@link takeOver}. Lines of messages that
+   * were only scanned are copied unchanged (row "100 000 entries: fork").
    *
    * @throws {SessionError} as {@link append}, and `session_changed` when the other file cannot be read;
    *   the session is empty then.
@@ -287,7 +296,7 @@ export class SessionLog {
   }
 
   /**
-   * Checks whether what is written still agrees with the session.
+   * Checks whether the written data still matches the session.
    *
    * @throws {SessionError} `session_changed`, `session_lost`
    */
@@ -295,13 +304,13 @@ export class SessionLog {
     if (!this.#isClosed) this.#writer.check();
   }
 
-  /** As {@link LogWriter.stored}. */
+  /** Same as {@link LogWriter.stored}. */
   stored(): Promise<void> | undefined {
     return this.#writer.stored();
   }
 
   /**
-   * Gets ready for a prompt: after a failure of the writer, the session is read again. Rejects with
+   * Prepares for a prompt: reads the session again after a failure of the writer. Rejects with
    * {@link SessionError} `session_lost` or `session_write_failed`; undefined if there is nothing to do.
    */
   recover(): Promise<void> | undefined {
@@ -310,21 +319,21 @@ export class SessionLog {
     });
   }
 
-  /** Tells the owner of a session what its writer reports from now on. */
+  /** Passes the writer's reports to the owner of a session from now on. */
   follow(reports: StoreReports): void {
     this.#reports = reports;
   }
 
-  /** Nothing is written any more; the session can still be read. */
+  /** Closes the session for writing; it can still be read. */
   close(): void | Promise<void> {
     this.#isClosed = true;
     this.#lines?.close();
     return this.#writer.close();
   }
 
-  /** An entry with the fields that every entry has, as a child of the leaf. */
+  /** Adds the fields that every entry has, as a child of the leaf. */
   #complete(entry: NewEntry, time?: Date): SessionEntry {
-    // `type` first, as pi writes it; in memory, nothing that the file cannot represent.
+    // `type` first, as pi writes it; values in memory that the file cannot represent are dropped.
     return toPlainValue(reorder({ ...entry, ...this.tree.createNode(time) } as SessionEntry));
   }
 
@@ -335,7 +344,7 @@ export class SessionLog {
       return;
     }
     if (!this.#writer.append([...this.#deferred, entry])) {
-      // Do not lose the conversation with a file that was deleted.
+      // The conversation must not be lost because its file was deleted.
       this.#writer.begin([this.header, ...this.tree.entries, entry]);
     }
     this.#deferred = [];
@@ -351,7 +360,7 @@ export class SessionLog {
     this.#noteName(entry);
   }
 
-  /** Removes from memory what the writer did not keep. */
+  /** Removes entries from memory that the writer did not keep. */
   #keepOnly(lines: number): void {
     const entries = [...this.tree.entries];
     this.#deferred = [];
@@ -359,7 +368,7 @@ export class SessionLog {
       this.#replaceEntries(entries.slice(0, lines - 1));
       return;
     }
-    // What came before the first message waits for the next one.
+    // Entries from before the first message wait for the next one.
     const first = entries.findIndex(isUserMessage);
     this.#unwritten = first === -1 ? entries : entries.slice(0, first);
     this.#replaceEntries(this.#unwritten);
@@ -380,7 +389,7 @@ export class SessionLog {
   }
 }
 
-/** Loads what reads session files. */
+/** Loads the code that reads session files. */
 export const loadReader = (): Promise<typeof import("./read-session.ts")> =>
   import("./read-session.ts");
 
@@ -389,7 +398,7 @@ function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): Sess
 }
 
 /**
- * Entries for which a session gets a file. A message with which an extension starts a run counts, too.
+ * Entries for which a session gets a file, including a message with which an extension starts a run.
  */
 function isUserMessage(entry: SessionEntry): boolean {
   const known = entry as KnownSessionEntry;

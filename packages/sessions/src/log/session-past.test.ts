@@ -39,7 +39,7 @@ const acts = fc.oneof(
 );
 type Act = typeof acts extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Carries out an act; where one names an entry, it is one of those there are. */
+/** Performs an action; where it refers to an entry, one of the existing entries is used. */
 async function perform(log: SessionLog, path: string, act: Act): Promise<void> {
   const { tree } = log;
   const idAt = (at: number) => tree.idAt(at % tree.length);
@@ -87,7 +87,7 @@ async function written(path: string, all: readonly Act[]): Promise<void> {
   log.close();
 }
 
-/** Enough entries to leave unread, a compaction, and one message after it. */
+/** Enough entries to be left unread, a compaction, and one message after it. */
 function compacted(text: string): Act[] {
   return [
     ...Array.from({ length: 50 }, (_, at) => ({
@@ -102,11 +102,11 @@ function compacted(text: string): Act[] {
 
 interface Opened {
   readonly seen: object;
-  /** Whether the past was not read when the session was opened. */
+  /** Whether the session was opened without reading its past. */
   readonly isLazy: boolean;
 }
 
-/** What readers see of a session: first what opening it takes, then everything. */
+/** What readers see of a session: first right after opening, then everything. */
 async function opened(path: string, shortest: number): Promise<Opened> {
   const { header, diagnostics, tail, tree, lines, totals } = await readSession(path, shortest);
   try {
@@ -135,7 +135,7 @@ async function opened(path: string, shortest: number): Promise<Opened> {
 const whole = Number.POSITIVE_INFINITY;
 
 describe("a session whose past is not read", () => {
-  it("is the session that reading the whole file finds", async () => {
+  it("equals the session found by reading the whole file", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     const foreign = fc.record({ parentAt: fc.option(fc.nat()), text: texts });
     const damage = fc.option(
@@ -151,7 +151,7 @@ describe("a session whose past is not read", () => {
         async (all, added, damaged) => {
           writeFileSync(path, "");
           await written(path, all);
-          // As another program continues the file, from any entry.
+          // As if another program continued the file, from any entry.
           for (const [index, { parentAt, text }] of added.entries()) {
             const known = linesOf(path).slice(1) as unknown as SessionEntry[];
             const parent = parentAt === null ? known.at(-1) : known[parentAt % known.length];
@@ -177,7 +177,7 @@ describe("a session whose past is not read", () => {
     expect(lazily).toBeGreaterThan(3);
   });
 
-  it("stays unread for what the state, the messages and a prompt need", async () => {
+  it("does not read its past for state, messages and a prompt", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     await written(path, compacted("more"));
     const { tree, lines } = await readSession(path, 0);
@@ -187,19 +187,19 @@ describe("a session whose past is not read", () => {
     expect(countMessages(tree, tree.leafId)).toBe(5);
     tree.adopt({ ...message(user("now")), ...tree.createNode() });
     expect(tree.unreadLength).toBeGreaterThan(40);
-    // The first entry can be reached only through all of the others.
+    // The first entry can be reached only by reading all of the others.
     expect(tree.branch()).toHaveLength(55);
     expect(tree.unreadLength).toBe(0);
     lines.close();
   });
 
-  it("is found wherever the compaction lies in the parts that are read", async () => {
+  it("is opened lazily wherever the compaction is in the windows that are read", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     await written(path, compacted("more"));
     const bytes = readFileSync(path);
     const end = bytes.lastIndexOf("\n", -2) + 1;
     const behind = bytes.length - bytes.lastIndexOf('{"type":"compaction"');
-    // The line begins before, at and behind the boundary between two parts of 256 KiB.
+    // The line begins before, at and after the boundary between two windows of 256 KiB.
     for (const shift of [-25, -20, -12, -1, 0, 1, 40]) {
       const text = "x".repeat(256 * 1024 - behind + shift);
       const more = bytes
@@ -213,7 +213,7 @@ describe("a session whose past is not read", () => {
     }
   });
 
-  it("is no matter of a file that somebody has cut it out of", async () => {
+  it("is read as a whole if its past was cut out of the file", async () => {
     const path = join(temporaryFolder(), "session.jsonl");
     await written(path, compacted("more"));
     const [header, ...lines] = readFileSync(path, "utf8").split("\n");

@@ -10,32 +10,32 @@ import { SessionTotals, type TotalsRecord } from "./session-totals.ts";
 import { SessionTree } from "./session-tree.ts";
 import type { UnreadPast } from "./unread-past.ts";
 
-/** A shorter beginning of a file is read as fast as its end is found. */
+/** Reading a shorter past takes no longer than finding the compaction at the end. */
 export const SHORTEST_PAST_BYTES = 1024 * 1024;
-/** Each is read on its own. */
+/** The most entries of a past that are read one by one. */
 const MOST_OTHERS = 2_000;
 
 /**
- * What a compaction entry says of the entries before the first that it keeps, so that a host can open the
- * session without reading them. It is valid only in a file where the bytes before that entry are the same.
+ * A compaction entry's record of the entries before the first one it keeps, so that a host can open the
+ * session without reading them. It is valid only for a file with the same bytes before that entry.
  */
 export interface PastRecord {
   /** Where the line of the first kept entry begins. */
   readonly bytes: number;
-  /** How many entries come before. */
+  /** The number of entries before it. */
   readonly entries: number;
-  /** The length of the line right before; it is the entry `lastId`. */
+  /** The length of the line directly before it, which is the entry `lastId`. */
   readonly lastLength: number;
   readonly lastId: string;
   /** The index of the first kept entry's parent; -1 for a root. */
   readonly parent: number;
   readonly parentId: string | null;
-  /** The entries that are not usual messages: index, start, length, and 1 if it is on the branch. */
+  /** The entries other than usual messages: index, start, length, and 1 if it is on the branch. */
   readonly others: readonly (readonly [number, number, number, number])[];
   readonly totals: TotalsRecord;
 }
 
-/** The end of a session, and what is known of its past. */
+/** The end of a session, and the known facts about its past. */
 export interface OpenedPast {
   readonly past: UnreadPast;
   readonly totals: SessionTotals;
@@ -43,10 +43,10 @@ export interface OpenedPast {
 }
 
 /**
- * Describes what comes before an entry of a session file; undefined where it would gain nothing, or where
- * later entries continue more than one of the earlier ones.
+ * Describes the entries before a given entry of a session file; undefined if that would gain nothing, or
+ * if later entries continue more than one of them.
  *
- * @param shortest - how many bytes a past must have to be worth it
+ * @param shortest - the minimum size in bytes of a past that is worth describing
  */
 export async function describePast(
   path: string,
@@ -89,7 +89,7 @@ async function describe(
   const isWorthIt = last !== undefined && bytes >= shortest && inPast.length <= MOST_OTHERS;
   const isPlain = header?.version === SESSION_VERSION && diagnostics.length === 0;
   if (!isWorthIt || !isPlain || tree.hasDuplicates) return undefined;
-  // A blank line in between, or a byte that is not UTF-8.
+  // There is a blank line in between, or a byte that is not UTF-8.
   if (last.start + last.length + 1 !== bytes) return undefined;
   const parent = tree.parentAt(kept);
   for (let position = kept; position < tree.length; position++) {
@@ -111,7 +111,7 @@ async function describe(
   };
 }
 
-/** What a record of a file says, if the file still agrees with it. */
+/** Reads a record from a file, if the file still matches it. */
 export function openPast(
   lines: LineReader,
   path: string,

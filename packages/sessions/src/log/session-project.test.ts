@@ -34,7 +34,7 @@ async function begin(home: SessionHome, workspaceId?: string): Promise<SessionLo
 }
 
 describe.each(Object.entries(homes))("sessions of two workspaces %s", (_, homeOf) => {
-  it("lists and continues those of its own workspace only", async () => {
+  it("lists and continues only those of its own workspace", async () => {
     const box = await begin(homeOf("ws-box"), "ws-box");
     const local = await begin(homeOf());
     const listed = async (home: SessionHome) => (await home.list({ all: false })).map((s) => s.id);
@@ -47,7 +47,7 @@ describe.each(Object.entries(homes))("sessions of two workspaces %s", (_, homeOf
     await homeOf("ws-box").delete(box.path ?? box.header.id);
   });
 
-  it("refuses to open one with another workspace, and leaves it free", async () => {
+  it("refuses to open a session in another workspace, and releases it", async () => {
     const { header, path } = await begin(homeOf("ws-box"), "ws-box");
     const name = path ?? header.id;
     const before = path && readFileSync(path, "utf8");
@@ -63,7 +63,7 @@ describe.each(Object.entries(homes))("sessions of two workspaces %s", (_, homeOf
   });
 });
 
-it("keeps the session files of a workspace in a folder with its id in front", async () => {
+it("keeps the session files of a workspace in a folder whose name begins with its id", async () => {
   const directory = sessionDirectoryFor(folder, { cwd, workspaceId: "ws-box" });
   expect(directory).toBe(join(folder, "sessions", "ws-box--srv-project--"));
   const directoryOf = () => directory;
@@ -74,7 +74,7 @@ it("keeps the session files of a workspace in a folder with its id in front", as
   expect(await listSessions({ agentDirectory: folder })).toEqual([]);
 });
 
-it("shortens the folder's name with a long id so that every file system takes it", () => {
+it("shortens a folder name with a long id so that every file system accepts it", () => {
   const long = { cwd: `/${"x".repeat(400)}`, workspaceId: "w".repeat(64) };
   const name = sessionDirectoryFor("/a", long).split("/").at(-1) ?? "";
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);

@@ -1,20 +1,20 @@
 import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 
-/** What sessions belong to. */
+/** The project to which sessions belong. */
 export interface SessionProject {
-  /** The folder that new sessions work in, and relative paths start from. */
+  /** The working folder of new sessions, against which relative paths are resolved. */
   readonly cwd: string;
-  /** The workspace that has the folder; undefined for the host's own machine. */
+  /** The workspace of the folder; undefined for the host's own machine. */
   readonly workspaceId?: string | undefined;
 }
 
-/** Whether a session works in a workspace; undefined is the host's own machine. */
+/** Whether a session belongs to a workspace; undefined is the host's own machine. */
 export function isInWorkspace(header: SessionHeader, workspaceId: string | undefined): boolean {
   return header.workspace?.id === workspaceId;
 }
 
-/** @throws {SessionError} `workspace_mismatch` for a session of another workspace */
+/** @throws {SessionError} `workspace_mismatch` if the session belongs to another workspace */
 export function refuseOtherWorkspace(
   header: SessionHeader,
   { workspaceId }: SessionProject,

@@ -13,10 +13,10 @@ import { normalizeMessage, usage } from "./entries/normalize-message.ts";
 import type { ScannedMessage } from "./scan/index.ts";
 import type { SessionTree } from "./session-tree.ts";
 
-/** Type of the custom entries that record the cost of requests whose results were not kept. */
+/** The type of custom entries that record the cost of requests whose results were not kept. */
 export const USAGE_ENTRY = "tau:usage";
 
-/** Their `purpose`, where the request renewed a prompt cache during a run. */
+/** The `purpose` of such an entry for a request that renewed a prompt cache during a run. */
 export const WARMING = "cache_warming";
 
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
@@ -24,7 +24,7 @@ type Tokens = SessionStats["tokens"];
 
 const noTokens = (): Tokens => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 });
 
-/** Totals in JSON. */
+/** The totals as JSON. */
 export type TotalsRecord = Pick<
   SessionTotals,
   | "userMessages"
@@ -40,37 +40,37 @@ export type TotalsRecord = Pick<
   | "consumption"
 > & { readonly lastTimeMs: number | null };
 
-/** Running totals over all entries of a session, so that statistics never traverse the file. */
+/** Running totals over all entries of a session, so that statistics need not read the file. */
 export class SessionTotals {
   userMessages = 0;
   assistantMessages = 0;
   toolCalls = 0;
   toolResults = 0;
   totalMessages = 0;
-  /** Of the session and its subagents together. */
+  /** The cost of the session and its subagents together. */
   cost = 0;
   readonly tokens: Tokens = noTokens();
   /** The subagents' part. */
   readonly subagents = { count: 0, tokens: noTokens(), cost: 0 };
-  /** The part of requests that renewed a prompt cache. */
+  /** The share of requests that renewed a prompt cache. */
   readonly cacheWarming = { requests: 0, costUsd: 0 };
   readonly #consumption: Mutable<Consumption> = { ...nothingUsed };
   /** Time spent in runs, computed from the times of the entries. */
   runTimeMs = 0;
   #lastTimeMs: number | undefined;
 
-  /** As a budget counts it. */
+  /** The consumption as a budget counts it. */
   get consumption(): Consumption {
     return { ...this.#consumption };
   }
 
-  /** As it is stored. */
+  /** The totals in stored form. */
   get record(): TotalsRecord {
     const { consumption } = this;
     return { ...this, consumption, lastTimeMs: this.#lastTimeMs ?? null };
   }
 
-  /** Totals that were stored; undefined if that is not what the value is. */
+  /** Stored totals; undefined if the value is not in that form. */
   static restored(value: unknown): SessionTotals | undefined {
     const totals = new SessionTotals();
     const { lastTimeMs, consumption, ...counts } = Object(value) as TotalsRecord;
@@ -104,7 +104,7 @@ export class SessionTotals {
     if (known.type === "message") {
       const message = normalizeMessage(known.message);
       this.#addMessage(message);
-      // Entries of a run come after the work they record; any other entry ends a pause.
+      // Entries of a run come after the work they record; any other entry marks the end of a pause.
       const isOfRun = message.role === "assistant" || message.role === "toolResult";
       if (isOfRun && !isInterrupted(message)) this.#addTime(previousTimeMs, timeMs);
     } else if (known.type === "custom_message") this.totalMessages += 1;
@@ -121,7 +121,7 @@ export class SessionTotals {
     }
   }
 
-  /** Counts a message that was scanned and not parsed, as {@link add} would. */
+  /** Counts a message that was scanned but not parsed, like {@link add}. */
   addScanned(message: ScannedMessage): void {
     const { role, timeMs } = message;
     const previousTimeMs = this.#lastTimeMs;
@@ -140,7 +140,7 @@ export class SessionTotals {
     this.toolCalls += message.toolCalls;
     addTokens(this.tokens, message);
     this.cost += message.cost;
-    // In place: there may be a hundred thousand of them (row "100 000 entries: spawn").
+    // Updated in place: there may be a hundred thousand messages (row "100 000 entries: spawn").
     const consumption = this.#consumption;
     consumption.inputTokens += message.input;
     consumption.outputTokens += message.output;
@@ -206,7 +206,7 @@ export class SessionTotals {
   }
 }
 
-/** Whether a value has the numbers of another one, and nothing else. */
+/** Whether a value has exactly the same numeric members as another one. */
 function isLike(value: unknown, other: object): boolean {
   if (!isJsonObject(value)) return false;
   const members = Object.entries(other);
@@ -218,7 +218,10 @@ function isLike(value: unknown, other: object): boolean {
   );
 }
 
-/** Written when the session was continued, possibly long after the call had ended with its host. */
+/**
+ * Such results were added when the session was continued, possibly long after the call had ended
+ * with its host.
+ */
 function isInterrupted(message: AgentMessage): boolean {
   return (
     message.role === "toolResult" && Reflect.get(Object(message.details), "interrupted") === true

@@ -15,7 +15,7 @@ const entry = (id: string, parentId: string | null): SessionEntry => ({
 const ids = (entries: readonly SessionEntry[]) => entries.map(({ id }) => id);
 
 describe("SessionTree", () => {
-  it("agrees with a plain map of parents after any appends and moves", () => {
+  it("matches a plain map of parents after any appends and moves", () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.constant("append" as const) },
       { weight: 1, arbitrary: fc.nat(30) },
@@ -43,7 +43,7 @@ describe("SessionTree", () => {
         for (let id = leaf; id !== null; id = parents.get(id) ?? null) path.unshift(id);
         expect(ids(tree.branch())).toEqual(path);
         expect(ids(tree.entries)).toEqual([...parents.keys()]);
-        // Read back from its entries, it is the same tree.
+        // A tree built from its entries is the same.
         const again = new SessionTree();
         for (const read of tree.entries) again.adopt(read);
         for (const id of parents.keys())
@@ -52,7 +52,7 @@ describe("SessionTree", () => {
     );
   });
 
-  it("ends every branch, however its parents point", () => {
+  it("ends every branch, whatever parents its entries name", () => {
     const some = fc.constantFrom("a", "b", "c", "d");
     const entries = fc.array(fc.tuple(some, fc.option(some)), { maxLength: 8 });
     fc.assert(
@@ -66,7 +66,7 @@ describe("SessionTree", () => {
     );
   });
 
-  it("lets the entry before stand in for a parent that is missing", () => {
+  it("uses the preceding entry in place of a missing parent", () => {
     const tree = new SessionTree();
     tree.adopt(entry("a", null));
     tree.adopt(entry("b", "a"));
@@ -76,7 +76,7 @@ describe("SessionTree", () => {
     expect(tree.get("d")?.parentId).toBe("c");
   });
 
-  it("begins a new root from no leaf", () => {
+  it("begins a new root if there is no leaf", () => {
     const tree = new SessionTree();
     tree.adopt(entry("a", null));
     tree.moveLeaf(null);

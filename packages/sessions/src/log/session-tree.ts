@@ -16,7 +16,7 @@ import type { UnreadPast } from "./unread-past.ts";
 
 const noPosition = -1;
 
-/** Which entries to return by the role of their message; undefined for those that were parsed. */
+/** Selects entries by the role of their message; undefined for parsed entries. */
 export type RoleFilter = (role: ScannedRole | undefined) => boolean;
 
 /**
@@ -30,23 +30,23 @@ export type RoleFilter = (role: ScannedRole | undefined) => boolean;
 export class SessionTree {
   #rows: EntryRows;
   #past: UnreadPast | undefined;
-  /** The entry whose child the next one is: its position, or its id. */
+  /** The parent of the next entry: its position, or its id. */
   #leafAt: number | undefined;
   #leafId: string | null = null;
   /** The number of the id of the entry at {@link #leafAt}, if that is short. */
   #shortLeaf: number | undefined;
 
-  /** @param expected - about how many entries there will be */
+  /** @param expected - the approximate number of entries to come */
   constructor(expected = 0) {
     this.#rows = new EntryRows(expected);
   }
 
-  /** Says where to read entries that are only scanned. */
+  /** Sets the source for entries that are only scanned. */
   readFrom(source: EntrySource): void {
     this.#rows.source = source;
   }
 
-  /** Leaves out the entries at the beginning until they are needed. */
+  /** Leaves the entries at the beginning unread until they are needed. */
   beginAfter(past: UnreadPast): void {
     const rows = this.#rows;
     this.#past = past;
@@ -61,7 +61,7 @@ export class SessionTree {
     return this.#whole.promptIds;
   }
 
-  /** All entries in the order of the file. Reads those that were only scanned. */
+  /** All entries in file order. Reads those that were only scanned. */
   get entries(): readonly SessionEntry[] {
     const rows = this.#whole;
     for (let position = 0; rows.unread > 0 && position < rows.length; position++) {
@@ -70,22 +70,22 @@ export class SessionTree {
     return rows.entries as readonly SessionEntry[];
   }
 
-  /** How many entries there are. */
+  /** The number of entries. */
   get length(): number {
     return this.#rows.length;
   }
 
-  /** How many entries at the beginning are left out. */
+  /** The number of entries at the beginning that were left unread. */
   get unreadLength(): number {
     return this.#past?.length ?? 0;
   }
 
-  /** Whether no entry has to be read from the file any more. */
+  /** Whether all entries have been read from the file. */
   get isRead(): boolean {
     return this.#past === undefined && this.#rows.unread === 0;
   }
 
-  /** Whether entries share an id: only in files that someone put together from others. */
+  /** Whether entries share an id, which happens only in files assembled from others. */
   get hasDuplicates(): boolean {
     const { positions, length } = this.#rows;
     if (this.#past === undefined) return positions.size < length;
@@ -122,7 +122,7 @@ export class SessionTree {
     return isThere ? this.#rowsWith(position).entryAt(position) : undefined;
   }
 
-  /** The id of the entry at an index, which is not read for it. */
+  /** The id of the entry at an index, without reading the entry. */
   idAt(position: number): string {
     return this.#rowsWith(position).idAt(position);
   }
@@ -146,7 +146,7 @@ export class SessionTree {
   }
 
   /**
-   * What the totals count of a message that was only scanned, valid until the next call; undefined for
+   * The facts about a scanned message that the totals count, valid until the next call; undefined for
    * every other entry.
    */
   scannedAt(position: number): ScannedMessage | undefined {
@@ -159,23 +159,23 @@ export class SessionTree {
     return this.roleAt(position) === undefined ? undefined : this.#rows.columns.placeOf(position);
   }
 
-  /** The messages of entries that were only scanned; they are not kept. */
+  /** The messages of scanned entries; they are not cached. */
   messagesAt(positions: readonly number[]): AgentMessage[] {
     if (positions.length === 0) return [];
     return this.#rows.file.values(this.#messagePlaces(positions)) as AgentMessage[];
   }
 
-  /** The JSON of the message of an entry that was only scanned, valid until the next call. */
+  /** The JSON of a scanned entry's message, valid until the next call. */
   messageBytes(position: number): Buffer {
     return this.#rows.file.read(this.#rows.columns.messagePlaceOf(position));
   }
 
-  /** The same of several, in batches: each is a list without its brackets. */
+  /** The same for several, in batches: each is a list without its brackets. */
   messageLists(positions: readonly number[]): Iterable<Buffer> {
     return this.#rows.file.lists(this.#messagePlaces(positions), true);
   }
 
-  /** The entries that were not only scanned, in the order of the file: everything except usual messages. */
+  /** The parsed entries, in file order: everything except usual messages. */
   get parsed(): readonly SessionEntry[] {
     return this.#rows.parsed;
   }
@@ -184,7 +184,7 @@ export class SessionTree {
   createNode(time = new Date()): { id: string; parentId: string | null; timestamp: string } {
     const { positions } = this.#rows;
     return {
-      // Whether a short one is taken is not known while a past is unread.
+      // While a past is unread, it is unknown whether a short id is taken.
       id: this.#past ? randomUuid() : createEntryId((id) => positions.get(id) !== undefined),
       parentId: this.leafId,
       timestamp: time.toISOString(),
@@ -200,14 +200,17 @@ export class SessionTree {
     this.moveLeaf(id);
   }
 
-  /** Adds an entry of the file that was scanned, and makes it the leaf. */
+  /** Adds a scanned entry of the file, and makes it the leaf. */
   adoptScanned(line: ScannedLine): void {
     const parent = this.#parentOf(line);
     this.#shortLeaf = this.#rows.addScanned(line, parent);
     this.#leafAt = this.length - 1;
   }
 
-  /** Adds a copy of another tree's scanned entry, whose line was written to `start`, as {@link adopt}. */
+  /**
+   * Adds a copy of another tree's scanned entry, whose line was written to `start`, like
+   * {@link adopt}.
+   */
   adoptCopy(from: SessionTree, fromPosition: number, start: number): void {
     const parent = this.#leafPosition();
     this.#shortLeaf = this.#rows.addCopy(from.#rows, { fromPosition, start }, parent);
@@ -215,8 +218,8 @@ export class SessionTree {
   }
 
   /**
-   * The positions from the root to `leafId`; with `wants`, only those. Walking {@link positions} takes ten
-   * times as long (rows "100 000 entries").
+   * The positions from the root to `leafId`; with `wants`, only the wanted ones. Walking {@link positions}
+   * takes ten times as long (rows "100 000 entries").
    */
   branchPositions(leafId: string | null = this.leafId, wants: RoleFilter = () => true): number[] {
     if (this.hasDuplicates) {
@@ -237,7 +240,7 @@ export class SessionTree {
     return found.reverse();
   }
 
-  /** The positions from `leafId` back to the root; with `wants`, at least those. */
+  /** The positions from `leafId` back to the root; with `wants`, at least the wanted ones. */
   *positions(
     leafId: string | null = this.leafId,
     wants: RoleFilter = () => true,
@@ -260,14 +263,15 @@ export class SessionTree {
   }
 
   /**
-   * The entries from the root to `leafId`, oldest first; with `wants`, only those. If a parent is
-   * missing, the preceding entry of the file replaces it, so that a damaged line costs only itself.
+   * The entries from the root to `leafId`, oldest first; with `wants`, only the wanted ones. If a
+   * parent is missing, the preceding entry of the file replaces it, so that a damaged line loses
+   * only itself.
    */
   branch(leafId: string | null = this.leafId, wants?: RoleFilter): SessionEntry[] {
     return this.branchPositions(leafId, wants).map((position) => this.at(position) as SessionEntry);
   }
 
-  /** The entries of {@link branch} in reverse, for callers that need only the last of them. */
+  /** The entries of {@link branch} in reverse, for callers that need only the latest ones. */
   *ancestors(
     leafId: string | null = this.leafId,
     wants: RoleFilter = () => true,
@@ -281,13 +285,13 @@ export class SessionTree {
     for (const position of positions) yield this.#rows.columns.messagePlaceOf(position);
   }
 
-  /** The rows, with the past. */
+  /** The rows including the past. */
   get #whole(): EntryRows {
     if (this.#past !== undefined) this.#readPast(this.#past);
     return this.#rows;
   }
 
-  /** The rows, with one for this position. */
+  /** The rows including this position. */
   #rowsWith(position: number): EntryRows {
     const isKnown = !this.#isPast(position) || this.#rows.entries[position] !== undefined;
     return isKnown ? this.#rows : this.#whole;
@@ -297,7 +301,10 @@ export class SessionTree {
     return this.#past !== undefined && position < this.#past.length;
   }
 
-  /** What is wanted of a branch through the past, newest first; undefined once that has been read for it. */
+  /**
+   * The wanted positions of a branch in the past, newest first; undefined if the past had to be
+   * read for them.
+   */
   #branchInPast(position: number, wants: RoleFilter): number[] | undefined {
     const { parent = noPosition, others = [] } = this.#past ?? {};
     if (position === parent && !scannedRoles.some(wants)) {
@@ -308,7 +315,10 @@ export class SessionTree {
     return undefined;
   }
 
-  /** Builds the rows again, from the whole file. Positions stay, unless another program changed the past. */
+  /**
+   * Rebuilds the rows from the whole file. Positions stay the same unless another program changed
+   * the past.
+   */
   #readPast(past: UnreadPast): void {
     const known = this.#rows;
     const whole = new SessionTree(known.length);
@@ -342,7 +352,7 @@ export class SessionTree {
     if (shortId === undefined) {
       return this.indexOf(textIn(bytes, parentStart, parentEnd)) ?? this.#leafPosition();
     }
-    // Nearly always, so the table need not be asked.
+    // Nearly always the case, so the table is not consulted.
     if (shortId === this.#shortLeaf && this.#leafAt !== undefined) return this.#leafAt;
     const known = this.#rows.positions.getShort(shortId);
     return known ?? this.#whole.positions.getShort(shortId) ?? this.#leafPosition();

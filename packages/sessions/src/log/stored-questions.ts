@@ -1,11 +1,11 @@
 import type { KnownSessionEntry, QuestionResult } from "@tau-agent/rpc-protocol";
 import type { SessionLog } from "./session-log.ts";
 
-/** The types of the custom entries that hold what the model asks a person, and what came of it. */
+/** The types of the custom entries with the model's questions to a person and their outcomes. */
 export const QUESTION_ASKED = "question_asked";
 export const QUESTION_ANSWERED = "question_answered";
 
-/** What came of a question: an answer, or why there is none. */
+/** The outcome of a question: an answer, or why there is none. */
 export interface StoredAnswer {
   readonly by: string;
   readonly result?: QuestionResult | undefined;
@@ -19,7 +19,7 @@ export interface StoredQuestion {
   readonly answer?: StoredAnswer | undefined;
 }
 
-/** What the calls of the last reply have asked a person, by the ids of the calls. */
+/** The questions that the calls of the last reply have asked a person, by call id. */
 export function storedQuestions(log: SessionLog): ReadonlyMap<string, StoredQuestion> {
   const found = new Map<string, StoredQuestion>();
   const answers = new Map<string, StoredAnswer>();

@@ -22,14 +22,17 @@ import { StoreWriter } from "./writers/store-writer.ts";
 
 const CONCURRENCY = 8;
 
-/** Sessions are named by their ids here, where those in files are named by paths. */
+/** Sessions in a store, named by their ids instead of by paths. */
 export class StoredSessions implements SessionHome {
   readonly #access: StoreAccess;
-  /** For sessions that are only looked at: their files do not matter here. */
+  /** For sessions that are only read: their files are not needed. */
   readonly #looking: StoreAccess;
   readonly #workspaceId: string | undefined;
 
-  /** @param workspaceId - of the sessions that are listed; undefined for the host's own machine */
+  /**
+   * @param workspaceId - the workspace whose sessions are listed; undefined for the host's own
+   * machine
+   */
   constructor(access: StoreAccess, workspaceId?: string) {
     this.#workspaceId = workspaceId;
     this.#access = { ...access, putLog: (key, path) => storeLog(this.#access, key, path) };
@@ -64,10 +67,12 @@ export class StoredSessions implements SessionHome {
     }
   }
 
-  /** @param name - an id; for a subagent's, the reference or the session file that its result names */
+  /**
+   * @param name - an id; for a subagent's, the reference or the session file named in its result
+   */
   async openExisting(name: string, options: OpenOptions): Promise<OpenedSession> {
     const id = this.#partAt(name) ?? name;
-    // Looked at first: a lease of nothing would leave a trace.
+    // Checked first: a lease of a missing session would leave a trace.
     if ((await readStoredSession(this.#looking, id)) === undefined) throw this.#missing(id);
     return { log: await this.#openOrCreate(id, options), diagnostics: [] };
   }
@@ -79,7 +84,7 @@ export class StoredSessions implements SessionHome {
     return { place, ...loaded };
   }
 
-  /** Only parts of the same session: what an entry names may be anybody's words. */
+  /** Reads only parts of the same session, because anyone may have written the name. */
   async readSubagent(
     caller: Pick<ReadLog, "place">,
     { storedSession, sessionFile }: SubagentName,
@@ -93,7 +98,7 @@ export class StoredSessions implements SessionHome {
     );
   }
 
-  /** What names the part of a session that a subagent's session file became. */
+  /** The reference of the part that stores a subagent's session file. */
   #partAt(path: string): string | undefined {
     const part = this.#access.files?.logAt(path);
     return part && referenceOf({ ...keyOf(this.#access, path), ...part });
@@ -176,14 +181,14 @@ export class StoredSessions implements SessionHome {
     return log;
   }
 
-  /** The latest first. */
+  /** All ids, the latest session first. */
   async #ids(): Promise<string[]> {
     const { store, projectKey } = this.#access;
     const sessions = await reaching(this.#access, "the list", () => store.list(projectKey));
     return sessions.sort((a, b) => b.modifiedAt - a.modifiedAt).map(({ sessionId }) => sessionId);
   }
 
-  /** Undefined for what is not a session, or no longer there. */
+  /** Undefined for a log that is not a session, or no longer exists. */
   async #info(id: string): Promise<SessionInfo | undefined> {
     const loaded = await readStoredSession(this.#looking, id).catch((error: unknown) => {
       if (error instanceof SessionError && error.code === "session_damaged") return undefined;

@@ -4,7 +4,7 @@ import type { SessionHeader } from "@tau-agent/rpc-protocol";
 import { readLoggedFile } from "./read-logged-file.ts";
 import type { ReadLog } from "./session-home.ts";
 
-/** A session as its subagents' files are found. */
+/** The facts about a session that lead to its subagents' files. */
 export interface CallerFile {
   /** Undefined for a session without a file. */
   readonly path: string | undefined;
@@ -12,9 +12,9 @@ export interface CallerFile {
 }
 
 /**
- * The folders with the files of a session's subagents: its own, and that of the session it is a copy of.
- * What a session names may be anybody's words, so only the name of a file counts, and nothing else of
- * the disk is read. It also finds the files of a session that was moved.
+ * The folders with the files of a session's subagents: its own, and that of the session from which it
+ * was copied. Anyone may have written the path in a session, so only the file name counts, and no other
+ * folders are read. This also finds the files of a session that was moved.
  */
 export function subagentFolders({ path, header: { parentSession } }: CallerFile): string[] {
   if (path === undefined) return [];
@@ -23,12 +23,14 @@ export function subagentFolders({ path, header: { parentSession } }: CallerFile)
     .map((file) => file.replace(/\.jsonl$/, ""));
 }
 
-/** The last part of a path of any system. */
+/** The last part of a path in the notation of any system. */
 export function fileNameOf(path: string): string {
   return basename(path.replaceAll("\\", "/"));
 }
 
-/** Reads the session of a subagent by the file that a result names; undefined if it is not there. */
+/**
+ * Reads the session of a subagent by the file named in a result; undefined if it does not exist.
+ */
 export async function readSubagentFile(
   caller: CallerFile,
   sessionFile: string,
@@ -38,7 +40,7 @@ export async function readSubagentFile(
   for (const folder of subagentFolders(caller)) {
     const path = join(folder, name);
     const found = await lstat(path).catch(() => undefined);
-    // A link could lead anywhere, and a pipe would wait for its writer.
+    // A link could lead anywhere, and reading a pipe would wait for its writer.
     if (found?.isFile()) return readLoggedFile(path).catch(() => undefined);
   }
   return undefined;

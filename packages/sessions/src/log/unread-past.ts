@@ -1,17 +1,20 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { ScannedLine } from "./scan/index.ts";
 
-/** The entries at the beginning of a file, of which those that are not usual messages are known. */
+/**
+ * The unread entries at the beginning of a file, of which only those other than usual messages are
+ * known.
+ */
 export interface UnreadPast {
-  /** How many entries there are. */
+  /** The number of entries. */
   readonly length: number;
-  /** The one that later entries continue; -1 if they have none. */
+  /** The entry that later entries continue; -1 if there is none. */
   readonly parent: number;
   readonly parentId: string | null;
   readonly others: readonly {
     readonly position: number;
     readonly entry: SessionEntry;
-    /** It is the parent of later entries, or an ancestor of that one. */
+    /** Whether it is the parent of later entries, or an ancestor of that parent. */
     readonly isOnBranch: boolean;
   }[];
   /** Adds all of them to a tree. */

@@ -10,7 +10,7 @@ import { UserTexts, userMessageOf, userText } from "./user-texts.ts";
 
 const numRuns = Number(process.env.TAU_RANDOM_SESSIONS ?? 40);
 
-it("are those of the entries, as values and as JSON", async () => {
+it("equal those of the entries, as values and as JSON", async () => {
   const path = join(temporaryFolder(), "session.jsonl");
   await fc.assert(
     fc.asyncProperty(sessionFile, async (bytes) => {
@@ -51,7 +51,7 @@ it("are copied from the file without being parsed", async () => {
   expect(texts.map(({ text }: { text: string }) => text)).toEqual([...said, "in a block"]);
 });
 
-it("are written once, until the branch is another one", () => {
+it("are computed once, until the branch changes", () => {
   const log = SessionLog.create({ cwd: "/" });
   const first = log.append(message(user("first")));
   const texts = new UserTexts(log.tree);

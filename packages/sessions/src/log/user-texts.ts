@@ -4,10 +4,10 @@ import { utf8 } from "./branch-context.ts";
 import { userTextIn } from "./scan/index.ts";
 import type { RoleFilter, SessionTree } from "./session-tree.ts";
 
-/** Most sessions need no more than the first. */
+/** Most sessions need only the first batch. */
 const [FIRST_BYTES, BATCH_BYTES] = [8 * 1024, 64 * 1024];
 
-/** What a person said, and the entry that it can be said again at. */
+/** A user's text, and the entry from which it can be sent again. */
 export interface UserText {
   readonly entryId: string;
   readonly text: string;
@@ -26,7 +26,7 @@ export function userText({ content, attachments = [] }: UserMessage): string {
     .join("");
 }
 
-/** The message of an entry that has one of the user. */
+/** The message of an entry if it is from the user. */
 export function userMessageOf(entry: SessionEntry): UserMessage | undefined {
   const known = entry as KnownSessionEntry;
   return known.type === "message" && known.message.role === "user" ? known.message : undefined;
@@ -45,14 +45,14 @@ export class UserTexts {
     this.#length = tree.length;
   }
 
-  /** Whether these are still the texts of a tree's current branch. */
+  /** Whether these are still the texts of the tree's current branch. */
   isOf(tree: SessionTree): boolean {
     return tree === this.#tree && tree.leafId === this.#leafId && tree.length === this.#length;
   }
 
   /**
-   * As the bytes of a list in JSON. Texts of usual messages are copied from their file, and neither parsed nor
-   * kept (row `session-fork-messages`).
+   * The texts as the bytes of a JSON list. Texts of usual messages are copied from their file, and neither
+   * parsed nor kept (row `session-fork-messages`).
    */
   get json(): readonly Buffer[] {
     this.#json ??= this.#write();
@@ -70,10 +70,10 @@ export class UserTexts {
     };
     let before = "[";
     for (const { entryId, text } of this.#found()) {
-      // One write for what is between two texts: each takes longer than its bytes.
+      // One write for everything between two texts: each write takes longer than its bytes.
       const head = `${before}{"entryId":${JSON.stringify(entryId)},"text":`;
       const shown = typeof text === "string" ? Buffer.from(JSON.stringify(text)) : text;
-      // A character has three bytes at most, and two stay free for the end.
+      // A character has at most three bytes, and two are reserved for the end.
       const most = 3 * head.length + shown.length + 2;
       if (filled + most > batch.length) endBatch(most);
       filled += batch.write(head, filled);
@@ -85,7 +85,7 @@ export class UserTexts {
     return batches;
   }
 
-  /** As the method of a list. */
+  /** Like the method of a list. */
   map<Result>(change: (text: UserText) => Result): Result[] {
     return this.toJSON().map((text) => change(text));
   }
@@ -97,7 +97,7 @@ export class UserTexts {
     }));
   }
 
-  /** Texts, or their JSON as their file has it. */
+  /** The texts, or their JSON as stored in the file. */
   *#found(): Generator<{ readonly entryId: string; readonly text: string | Buffer }> {
     const tree = this.#tree;
     for (const position of tree.branchPositions(this.#leafId, isUsers)) {

@@ -2,7 +2,7 @@ import type { KnownSessionEntry, SessionEntry, TodoItem } from "@tau-agent/rpc-p
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { readPhases, readTodos } from "./read-todos.ts";
 
-/** The entry for a list that was not written by the model; pi's name for it. */
+/** The type of the entry for a list that the model did not write; the name is pi's. */
 export const TODO_EDIT_TYPE = "user_todo_edit";
 
 /** The list that an entry sets; undefined if it sets none. */
@@ -13,7 +13,7 @@ export function todosOf(entry: SessionEntry): TodoItem[] | undefined {
   const { toolName, isError, details } = known.message;
   if (isError) return undefined;
   if (toolName === "todo_write") return listOf(details);
-  // Other tools of this name have lists in other forms.
+  // Other tools with this name use lists in other forms.
   return toolName === "todo" && isJsonObject(details) ? readPhases(details.phases) : undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { TodoItem, TodoPhase, TodoStatus } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** Other names for a status; case, spaces and dashes are ignored. */
+/** Alternative names for a status; case, spaces and dashes are ignored. */
 const statuses: Readonly<Record<TodoStatus, readonly string[]>> = {
   pending: ["pending", "todo", "open", "not_started", "queued", "blocked"],
   in_progress: ["in_progress", "inprogress", "active", "doing", "current", "started", "running"],
@@ -15,12 +15,12 @@ const statusOf = new Map(
   ),
 );
 
-/** Heading for todos without one, where a heading is needed. */
+/** The heading for todos without one, where a heading is required. */
 const UNNAMED_PHASE = "Todos";
 
 /**
  * Converts an item from the forms that models and other programs use to the tool's. Unknown parts
- * stay as they are, so that validation names them.
+ * stay unchanged, so that validation names them.
  */
 export function bendTodo(item: unknown): unknown {
   if (typeof item === "string") return { content: item, status: "pending" };
@@ -37,7 +37,7 @@ export function bendTodo(item: unknown): unknown {
 }
 
 /**
- * The todos in a value from a session file; undefined if it is not a list. Broken items are
+ * The todos in a value from a session file; undefined if it is not a list. Malformed items are
  * skipped.
  */
 export function readTodos(value: unknown): TodoItem[] | undefined {
@@ -57,8 +57,8 @@ export function readTodos(value: unknown): TodoItem[] | undefined {
 }
 
 /**
- * The todos of a list of phases, in the form of other pi-compatible hosts; undefined if it is not
- * one.
+ * The todos in a list of phases, the form of other pi-compatible hosts; undefined if it is not such
+ * a list.
  */
 export function readPhases(value: unknown): TodoItem[] | undefined {
   if (!Array.isArray(value)) return undefined;
@@ -81,7 +81,7 @@ export function phasesOf(todos: readonly TodoItem[]): TodoPhase[] {
   return [...phases.values()];
 }
 
-/** Whether it is still to be done. */
+/** Whether the item still has to be done. */
 export function isOpen({ status }: TodoItem): boolean {
   return status === "pending" || status === "in_progress";
 }
@@ -106,7 +106,7 @@ function notesOf(notes: unknown): unknown {
   return Array.isArray(notes) ? notes.map(String).join("\n") : notes;
 }
 
-/** An optional member, left out if empty. */
+/** An optional member; omitted if empty. */
 function present(name: string, value: unknown): Record<string, unknown> {
   return value === undefined || value === null || value === "" ? {} : { [name]: value };
 }

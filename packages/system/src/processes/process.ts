@@ -282,7 +282,7 @@ function outcomeOf({ exitCode, signal, killedFor }: ProcessEnd): ProcessOutcome 
   return { kind: "signalled", signal: signal ?? "SIGKILL" };
 }
 
-/** The error of a child whose working folder is not there. */
+/** The error for a child whose working folder is missing. */
 export function missingFolder(cwd: string, options?: ErrorOptions): ProcessError {
   const text = `The working directory does not exist: ${cwd}. Create it or choose another.`;
   return new ProcessError("cwd_missing", text, options);

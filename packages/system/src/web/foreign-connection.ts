@@ -40,7 +40,7 @@ export async function openConnection(target: URL, way: Way): Promise<Socket> {
   return target.protocol === "https:" ? secured(plain, hostOf(target), way) : plain;
 }
 
-/** The addresses of a target that the host may go to; never looked up again. */
+/** The addresses of a target, if the host may connect to them; not looked up again later. */
 async function judged(target: URL, isAllowed: boolean, way: Way): Promise<readonly string[]> {
   const host = hostOf(target);
   const resolve = way.resolve ?? resolveName;

@@ -89,7 +89,7 @@ const bash = fc.record({
   timestamp: counts,
 });
 
-/** Anything where something else belongs, a member too many, or one too few. */
+/** Replaces a value by one of another type, adds a member, or leaves one out. */
 const spoil = (arbitrary: fc.Arbitrary<object>): fc.Arbitrary<object> =>
   fc
     .tuple(arbitrary, fc.nat(), fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant(undefined)))
@@ -149,7 +149,7 @@ const entry = fc.oneof(
   spoil(fc.record({ type: fc.constant("message"), ...common, message })),
 );
 
-/** The members of every object in another order. */
+/** The same value with the members of every object in reverse order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== "object" || value === null) return value;
@@ -163,9 +163,9 @@ function reversed(value: unknown): unknown {
 const ways: readonly ((value: object) => string)[] = [
   (value) => JSON.stringify(value),
   (value) => JSON.stringify(reversed(value)),
-  // As Python writes it.
+  // Formatted as by Python.
   (value) => JSON.stringify(value, null, 1).replaceAll(/\n */g, " "),
-  // As hosts write it whose encoder escapes everything.
+  // Formatted as by hosts whose encoder escapes every character.
   (value) =>
     JSON.stringify(value).replaceAll(
       /[^\0-\x7f]/g,
@@ -173,7 +173,7 @@ const ways: readonly ((value: object) => string)[] = [
     ),
   (value) => JSON.stringify(value).replaceAll("e", "\\u0065"),
   (value) => `${JSON.stringify(value)} `,
-  // A name twice: the last one counts.
+  // With a duplicate name, of which the last one counts.
   (value) => JSON.stringify(value).replace('{"type"', '{"id":"twice","type"'),
   (value) => JSON.stringify(value).replace('"role":', '"role":"user","role":'),
 ];
@@ -194,7 +194,10 @@ const header = fc.oneof(
 );
 const damage = fc.option(fc.record({ at: fc.nat(), byte: fc.nat(255), isCut: fc.boolean() }), { freq: 3 });
 
-/** Bytes of a session file: usual ones, of other writers, and damaged in the ways files get damaged. */
+/**
+ * The bytes of a session file: well-formed ones, those of other writers, and files damaged in the
+ * usual ways.
+ */
 export const sessionFile: fc.Arbitrary<Buffer> = fc
   .tuple(
     header,

@@ -9,7 +9,7 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { onTestFinished } from "vitest";
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "tau-session-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -39,13 +39,13 @@ const right: Record<string, unknown>[] = [
   { type: "of a later version", anything: 1 },
 ].map((entry, index) => ({ ...entry, id: `e${index}`, ...node }));
 
-/** Replaces or removes one member, however deep. */
+/** Replaces or removes one member at any depth. */
 function spoil(value: unknown, path: readonly number[], other: unknown): unknown {
   if (typeof value !== "object" || value === null || path.length === 0) return other;
   const [at = 0, ...rest] = path;
   if (Array.isArray(value)) {
     const spoilt = at % (value.length + 1);
-    // A list of a file has no holes: what is not there is null.
+    // A list read from a file has no holes, so a removed item becomes null.
     return value.length === 0
       ? [other ?? null]
       : value.map((item, index) => (index === spoilt ? (spoil(item, rest, other) ?? null) : item));
@@ -63,11 +63,11 @@ const others = fc.oneof(
 );
 
 describe("an entry of a file", () => {
-  it.each(right)("stays the same object when it is right: %j", (entry) => {
+  it.each(right)("stays the same object if it is valid: %j", (entry) => {
     expect(mendEntry(entry)).toBe(entry);
   });
 
-  it("has the documented form afterwards, whatever another program wrote", () => {
+  it("has the documented form after repair, whatever another program wrote", () => {
     const paths = fc.array(fc.nat(20), { minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(fc.constantFrom(...right), paths, others, (entry, path, other) => {
@@ -76,7 +76,7 @@ describe("an entry of a file", () => {
         const roles: unknown[] = ["user", "assistant", "toolResult", "bashExecution"];
         const spoilt = spoil(entry, path, other) as Record<string, unknown>;
         const role = (spoilt.message as { role?: unknown } | undefined)?.role;
-        // What the reader of the file does not let through, or what nobody knows.
+        // Entries that the file's reader rejects, or of unknown types, are skipped.
         if (typeof spoilt.type !== "string") return;
         if (type === "message" && !roles.includes(role)) return;
         const mended: Record<string, unknown> = { ...mendEntry(spoilt), id, parentId };
@@ -90,12 +90,12 @@ describe("an entry of a file", () => {
     );
   });
 
-  it("keeps its place and means nothing without what it is about", () => {
+  it("keeps its place but has no effect without its required members", () => {
     const entry = { type: "compaction", id: "c", ...node, firstKeptEntryId: "e0", tokensBefore: 1 };
     expect(mendEntry(entry)).toEqual({ ...entry, type: "unreadable" });
   });
 
-  it("keeps the calls and texts that can be read", () => {
+  it("keeps the calls and texts that are readable", () => {
     const content = [null, call, { ...call, arguments: "{}" }, { type: "text", text: { a: 1 } }];
     const entry = { type: "message", id: "m", ...node, message: { ...reply, content } };
     expect(mendEntry(entry).message).toMatchObject({

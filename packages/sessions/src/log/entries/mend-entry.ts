@@ -16,7 +16,7 @@ import { content, normalizeMessage, usage } from "./normalize-message.ts";
 type RawEntry = Record<string, unknown>;
 
 /**
- * The usual form of dates; parsing every date would take half the time of loading a long session.
+ * The usual format of dates; parsing every date would take half of the time to load a long session.
  */
 const usualDate =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z$/;
@@ -29,7 +29,7 @@ const timestamp: Rule = {
 
 const message: Rule = {
   fits: (value) => isJsonObject(value) && normalizeMessage(value as AgentMessage) === value,
-  // A malformed message is left to its reader.
+  // Malformed messages are repaired when they are read.
   mend: (value) =>
     isJsonObject(value) ? normalizeMessage(value as unknown as AgentMessage) : value,
 };
@@ -48,7 +48,7 @@ const members: Rule = { fits: isJsonObject, mend: () => undefined };
 
 const stamped = rulesOf({ timestamp });
 
-/** For each type: the members it needs, and rules for all others. */
+/** For each type: the required members, and rules for all others. */
 const types: Readonly<Record<KnownSessionEntry["type"], { needs?: Rules; mends: Rules }>> = {
   message: { mends: rulesOf({ message, promptId: optional(text), timestamp }) },
   model_change: { needs: rulesOf({ provider: text, modelId: text }), mends: stamped },
@@ -93,7 +93,7 @@ const types: Readonly<Record<KnownSessionEntry["type"], { needs?: Rules; mends: 
 };
 
 /**
- * An entry of a file in a usable form; itself if nothing is wrong with it. One that lacks a needed
+ * An entry of a file in a usable form; the same object if it is valid. An entry without a required
  * member keeps its place in the tree and is otherwise ignored.
  */
 export function mendEntry(entry: RawEntry): RawEntry {

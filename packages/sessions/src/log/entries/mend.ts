@@ -1,13 +1,13 @@
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** What a member of a record must be, and what replaces one that is something else. */
+/** The allowed type of a member, and how an invalid value is replaced. */
 export interface Rule {
   fits(value: unknown): boolean;
-  /** Undefined removes the member. */
+  /** Returns undefined to remove the member. */
   mend(value: unknown): unknown;
 }
 
-/** A rule for each member; a list, because it is traversed for every entry of a long session. */
+/** A rule for each member; a list, because it is iterated for every entry of a long session. */
 export type Rules = readonly (readonly [name: string, rule: Rule])[];
 
 /** Rules by the names of members. */
@@ -15,7 +15,7 @@ export function rulesOf(members: Readonly<Record<string, Rule>>): Rules {
   return Object.entries(members);
 }
 
-/** `record` with its members repaired; itself if all of them are valid. */
+/** `record` with its members repaired; the same object if all of them are valid. */
 export function mendMembers<T extends object>(record: T, rules: Rules): T {
   const given = record as Readonly<Record<string, unknown>>;
   for (const [name, rule] of rules) if (!rule.fits(given[name])) return mendAll(given, rules) as T;
@@ -45,7 +45,7 @@ export function oneOf(values: readonly unknown[], fallback: unknown): Rule {
   return orElse((value) => values.includes(value), fallback);
 }
 
-/** An optional member, removed if it is something else. */
+/** An optional member, removed if its value is invalid. */
 export function optional({ fits }: Rule): Rule {
   return { fits: (value) => value === undefined || fits(value), mend: () => undefined };
 }
@@ -60,7 +60,7 @@ export function object(members: Readonly<Record<string, Rule>>): Rule {
   return { fits: (value) => mend(value) === value, mend };
 }
 
-/** A list; members that `member` rejects are dropped. A text becomes a list by `ofText`. */
+/** A list; items that `member` rejects are dropped. `ofText` converts a text to a list. */
 export function list(
   member: (value: unknown) => unknown,
   ofText: (value: string) => unknown[] = () => [],

@@ -27,7 +27,7 @@ export const usage = object({
   cost: object({ ...tokens, total: number }),
 });
 
-/** For each kind of block: the members it needs, and rules for others. */
+/** For each kind of block: the required members, and rules for the others. */
 const blocks: Readonly<Record<string, { needs: readonly string[]; rules: Rules }>> = {
   text: { needs: ["text"], rules: rulesOf({ textSignature: optional(text) }) },
   image: { needs: ["data", "mimeType"], rules: [] },

@@ -4,7 +4,7 @@ import { readSessionFile } from "./read-session-file.ts";
 import { SessionLease } from "./session-lease.ts";
 
 /**
- * Deletes a session file, but only if it is a session and nothing is writing it.
+ * Deletes a session file, but only if it contains a session and no process is writing to it.
  *
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
  */
@@ -18,7 +18,7 @@ export async function deleteSession(path: string): Promise<void> {
   try {
     unlinkSync(path);
   } catch (error) {
-    // Another process deleted it in the meantime.
+    // Another process has deleted it meanwhile.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     throw new SessionError("session_not_found", { path });
   } finally {

@@ -12,7 +12,10 @@ const [LINE_FEED, CARRIAGE_RETURN] = [0x0a, 0x0d];
 
 export interface EntrySink {
   readonly add: (entry: RawEntry, header: SessionHeader, place: LinePlace) => void;
-  /** A usual message of a file of this version; nothing of it is valid after the call. */
+  /**
+   * Receives a usual message of a file of the current version; the line is valid only during the
+   * call.
+   */
   readonly addScanned: (line: ScannedLine) => void;
 }
 
@@ -24,11 +27,11 @@ export interface IndexedFile {
 }
 
 /**
- * Reads a session file like `readSessionFile`, with the same result for any bytes, but parses only the
- * lines that are not usual messages (rows "100 000 entries: spawn, switch_session, RSS").
+ * Reads a session file like `readSessionFile`, with the same result for any bytes, but does not parse
+ * usual messages (rows "100 000 entries: spawn, switch_session, RSS").
  *
  * @param descriptor - the file
- * @param after - the header, and where to begin with the entries; from the header on, if it is missing
+ * @param after - the header, and where the entries begin; if absent, reading begins with the header
  * @throws {SessionError} `session_invalid` and `session_unreadable`, as `readSessionFile`
  */
 export async function indexSessionFile(
@@ -46,7 +49,7 @@ export async function indexSessionFile(
   return indexer.finish();
 }
 
-/** The same for bytes from the beginning of a file on, at once. */
+/** The same for the bytes of a file from its beginning, synchronously. */
 export function indexBytes(path: string, pieces: Iterable<Buffer>, sink: EntrySink): IndexedFile {
   const indexer = new Indexer(path, sink);
   for (const piece of pieces) indexer.take(piece);
@@ -58,19 +61,19 @@ class Indexer {
   readonly #sink: EntrySink;
   readonly #scan = new EntryScan();
   readonly #text = new TextDecoder();
-  /** Begins with the line that is not complete yet. */
+  /** Begins with the current incomplete line. */
   #buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   #filled = 0;
-  /** Where the buffer begins in the file. */
+  /** The position of the buffer in the file. */
   #bufferStart = 0;
-  /** Where the line that is not complete yet begins in the file. */
+  /** The position of the current incomplete line in the file. */
   #lineStart = 0;
-  /** The line that is not complete yet is too long to be an entry. */
+  /** The current incomplete line is too long to be an entry. */
   #isSkipping = false;
   /** The header has been read, and its version needs no migration. */
   #isCurrent = false;
 
-  /** Of the line that is being parsed. */
+  /** The place of the line that is being parsed. */
   #place: LinePlace = { start: 0, length: 0 };
 
   constructor(
@@ -87,7 +90,7 @@ class Indexer {
     this.#lineStart = after.start;
   }
 
-  /** Reads and takes the next bytes; false at the end. */
+  /** Reads and processes the next bytes; returns false at the end. */
   async readFrom(descriptor: number): Promise<boolean> {
     if (this.#filled === this.#buffer.length) this.#makeRoom();
     const position = this.#bufferStart + this.#filled;
@@ -96,7 +99,7 @@ class Indexer {
     return bytesRead > 0;
   }
 
-  /** Takes the next bytes. */
+  /** Processes the next bytes. */
   take(piece: Buffer): void {
     for (let at = 0; at < piece.length; ) {
       if (this.#filled === this.#buffer.length) this.#makeRoom();
@@ -139,7 +142,7 @@ class Indexer {
     this.#lineStart = this.#bufferStart;
   }
 
-  /** Takes the line at an index; returns the index of the next one. */
+  /** Processes the line at an index; returns the index of the next line. */
   #takeLine(at: number): number {
     const scanned = this.#isCurrent ? this.#scan.scan(this.#buffer, at) : unsure;
     const next = scanned === unsure ? unsure : this.#lineEndAt(scanned);
@@ -157,7 +160,7 @@ class Indexer {
     return end + 1;
   }
 
-  /** The index behind the line feed that follows an entry at once. */
+  /** The index after the line feed that directly follows an entry. */
   #lineEndAt(at: number): number {
     const feed = this.#buffer[at] === CARRIAGE_RETURN ? at + 1 : at;
     return this.#buffer[feed] === LINE_FEED ? feed + 1 : unsure;
@@ -168,7 +171,7 @@ class Indexer {
     return this.#text.decode(this.#buffer.subarray(from, end));
   }
 
-  /** The buffer holds the beginning of one line and nothing else. */
+  /** Makes the buffer start with the incomplete line, and grow if that fills it. */
   #makeRoom(): void {
     if (this.#isSkipping || this.#filled > MAX_LINE_BYTES) {
       this.#isSkipping = true;

@@ -4,37 +4,41 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { LinePlace } from "../scan/index.ts";
 
 const WINDOW_BYTES = 256 * 1024;
-/** A text of more than 128 KiB is not allocated among young objects, and makes V8 collect everything. */
+/**
+ * V8 does not allocate a string of more than 128 KiB among young objects, but collects everything.
+ */
 const BATCH_BYTES = 16 * 1024;
-/** Bytes that become no text are best handed on in large pieces; a short list needs none of their size. */
+/**
+ * Bytes that are not decoded are best passed on in large pieces; a short list does not need them.
+ */
 const [FIRST_KEPT_BYTES, KEPT_BATCH_BYTES] = [8 * 1024, 128 * 1024];
 const COMMA = 0x2c;
 const noBytes = Buffer.alloc(0);
 
 /**
  * Reads single lines of a session file again. It keeps its own descriptor, so a file that is deleted
- * while it is in use can still be read.
+ * during use can still be read.
  */
 export class LineReader {
   readonly #path: string;
   readonly #inode: string;
-  /** Of the file, open at its beginning until {@link close}. */
+  /** The descriptor of the file, open from the beginning until {@link close}. */
   readonly descriptor: number;
   #isOpen = true;
-  /** The bytes of the window. */
+  /** The buffer for the window. */
   #room: Buffer | undefined;
-  /** As much of it as there is in the file. */
+  /** The part of the buffer that was filled from the file. */
   #window: Buffer = noBytes;
   #windowStart = 0;
 
-  /** @param descriptor - an open one of the file, which this object closes */
+  /** @param descriptor - an open descriptor of the file, which this object closes */
   constructor(path: string, descriptor: number) {
     this.#path = path;
     this.descriptor = descriptor;
     this.#inode = inodeOf(descriptor);
   }
 
-  /** Of the file, which may grow; while it is open. */
+  /** The current size of the file, which may grow; valid until it is closed. */
   get sizeBytes(): number {
     return fstatSync(this.descriptor).size;
   }
@@ -49,10 +53,11 @@ export class LineReader {
     if (offset >= 0 && offset + length <= this.#window.length) {
       return this.#window.subarray(offset, offset + length);
     }
-    // Aligned, so that readers in either direction meet each window once.
+    // Aligned, so that readers in both directions load each window only once.
     const windowStart = start - (start % WINDOW_BYTES);
     if (start + length > windowStart + WINDOW_BYTES) return this.bytes({ start, length });
-    // Larger ones are given back to the system when they are replaced, and each page of a new one costs time.
+    // Larger windows are returned to the system when they are replaced, and each page of a new one costs
+    // time.
     this.#room ??= Buffer.allocUnsafeSlow(WINDOW_BYTES);
     this.#window = noBytes;
     this.#window = this.#readInto(this.#room, windowStart, start + length - windowStart);
@@ -63,7 +68,7 @@ export class LineReader {
   /**
    * The bytes of a range.
    *
-   * @param room - where to put them; a buffer of their own if it is missing
+   * @param room - the buffer to use; by default a new one
    * @throws {SessionError} `session_changed`
    */
   bytes({ start, length }: LinePlace, room = Buffer.allocUnsafeSlow(length)): Buffer {
@@ -71,7 +76,7 @@ export class LineReader {
   }
 
   /**
-   * Parses a scanned entry. It needs no repair, or it would have been parsed at once.
+   * Parses a scanned entry. It needs no repair, or it would have been parsed immediately.
    *
    * @throws {SessionError} `session_changed`
    */
@@ -80,10 +85,10 @@ export class LineReader {
   }
 
   /**
-   * The JSON of several values, in batches: each is a list without its brackets. Reading and parsing
-   * many at once takes half the time (rows `session-get-messages` and `session-first-request`).
+   * The JSON of several values in batches, each a list without its brackets. Reading and parsing
+   * many together takes half the time (rows `session-get-messages` and `session-first-request`).
    *
-   * @param isKept - otherwise a batch is valid until the next one
+   * @param isKept - whether batches stay valid; otherwise only until the next one
    * @throws {SessionError} `session_changed`
    */
   *lists(places: Iterable<LinePlace>, isKept = false): Generator<Buffer> {
@@ -125,8 +130,7 @@ export class LineReader {
   }
 
   /**
-   * Reads a range in pieces, each valid until the next one.
-   *
+   * Reads a range in pieces, each valid until the next one is read.
    * @throws {SessionError} `session_changed`
    */
   *pieces({ start, length }: LinePlace): Generator<Buffer> {
@@ -137,7 +141,7 @@ export class LineReader {
     }
   }
 
-  /** Closes the descriptor. What is read later is read from the file at the path, if it is the same. */
+  /** Closes the descriptor. Later reads use the file at the path, if it is still the same. */
   close(): void {
     if (this.#isOpen) closeSync(this.descriptor);
     this.#isOpen = false;
@@ -149,7 +153,7 @@ export class LineReader {
     try {
       return JSON.parse(json);
     } catch (error) {
-      // It was valid when it was scanned.
+      // The line was valid when it was scanned.
       throw new SessionError("session_changed", { path: this.#path }, { cause: error });
     }
   }

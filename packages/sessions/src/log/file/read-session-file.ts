@@ -7,12 +7,12 @@ import { MAX_LINE_BYTES, type RawEntry, RecordReader } from "./record-reader.ts"
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** How a file ends: what must be repaired before the first append. */
+/** How a file ends: what to repair before the first append. */
 export interface FileTail {
   readonly sizeBytes: number;
   /** Where an unterminated last line begins; undefined if the file ends in a line feed. */
   readonly unterminatedFrom: number | undefined;
-  /** Whether that last line is a whole record that only lacks its line feed. */
+  /** Whether the last line is a complete record that only lacks its line feed. */
   readonly isTailComplete: boolean;
 }
 
@@ -25,8 +25,8 @@ export interface SessionFileContent {
 }
 
 /**
- * Reads a session file line by line. Malformed lines are skipped and reported with their number;
- * they stay in the file.
+ * Reads a session file line by line. Malformed lines are skipped and reported with their line
+ * number; they stay in the file.
  *
  * @throws {SessionError} `session_unreadable`; `session_invalid` if it is not empty and does not
  *   begin with a header.

@@ -7,14 +7,14 @@ import {
 } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
 
-/** Images make long lines; a longer line than this is not a session entry. */
+/** Images make long lines, but a line longer than this is not a session entry. */
 export const MAX_LINE_BYTES = 512 * 1024 * 1024;
 
 export type RawEntry = Record<string, unknown>;
 
 /**
- * Takes the lines of a session file one after the other: first the header, then entries. Malformed
- * lines are reported with their number.
+ * Reads the lines of a session file in order: first the header, then entries. Malformed lines are
+ * reported with their line number.
  */
 export class RecordReader {
   readonly diagnostics: Diagnostic[] = [];
@@ -30,9 +30,9 @@ export class RecordReader {
   }
 
   /**
-   * Takes a line; undefined for one that is too long.
+   * Reads a line; `text` is undefined if the line is too long.
    *
-   * @returns whether it is blank or a record
+   * @returns whether the line is blank or a record
    * @throws {SessionError} `session_invalid`, `session_damaged`
    */
   take(text: string | undefined): boolean {
@@ -58,22 +58,22 @@ export class RecordReader {
     return true;
   }
 
-  /** Takes a last line without a line feed; as {@link take}. */
+  /** Reads a last line without a line feed, like {@link take}. */
   takeLast(text: string | undefined): boolean {
     const reported = this.diagnostics.length;
     const isWhole = this.take(text);
-    // A torn record does not stay in the file; the code that sets it aside reports it.
+    // A torn record is removed from the file; the code that moves it aside reports it.
     this.diagnostics.length = Math.min(this.diagnostics.length, reported);
     return isWhole;
   }
 
-  /** Counts an entry that was read without this object. */
+  /** Counts an entry that was read elsewhere. */
   noteEntry(): void {
     this.#line += 1;
   }
 
   /**
-   * Checks that a file that is not empty had a header.
+   * Checks that a non-empty file had a header.
    *
    * @throws {SessionError} `session_invalid`
    */
@@ -81,7 +81,7 @@ export class RecordReader {
     if (this.header === undefined && sizeBytes > 0) this.#refuse("it has no session header");
   }
 
-  /** A later version may give its entries another meaning, so nothing is added to them. */
+  /** A later version may give entries a different meaning, so the file must not be continued. */
   #refuseNewer(version: number): void {
     if (version > SESSION_VERSION) {
       this.#refuse(
@@ -90,7 +90,9 @@ export class RecordReader {
     }
   }
 
-  /** A line that begins as a header does was one; any other file never was a session. */
+  /**
+   * A first line that begins like a header is a damaged one; any other file never was a session.
+   */
   #refuseStart(text: string | undefined): never {
     const reason = "its first line is not a session header";
     if (!/^\s*\{\s*"type"\s*:\s*"session"/.test(text ?? "")) this.#refuse(reason);

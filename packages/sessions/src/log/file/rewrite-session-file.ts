@@ -29,7 +29,7 @@ export function rewriteSessionFile(
   const file = openSync(temporary, "wx", statSync(target).mode & 0o777);
   let sizeBytes = 0;
   const write = (text: string): void => {
-    // Unlike `writeSync`, this never leaves the rest unwritten on a disk that is filling up.
+    // Unlike `writeSync`, this never writes only a part when the disk is nearly full.
     writeFileSync(file, text);
     sizeBytes += Buffer.byteLength(text);
   };

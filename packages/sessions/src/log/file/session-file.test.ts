@@ -13,14 +13,15 @@ import {
 import { SessionLog } from "../session-log.ts";
 import { SessionLease } from "./session-lease.ts";
 
-// Test files of a worker share modules: this one loads its own, over the disk below.
+// Test files of a worker share modules: this file loads its own copy, on top of the simulated disk
+// below.
 const disk = vi.hoisted(() => {
   vi.resetModules();
   return { freeBytes: Number.POSITIVE_INFINITY, refusesTruncate: false };
 });
 afterAll(() => void vi.resetModules());
 
-// A disk that fills up: what still fits is written, as a real one does.
+// A disk that is filling up: like a real one, it writes whatever still fits.
 vi.mock("node:fs", async (original) => {
   const fs = await original<typeof import("node:fs")>();
   const full = () => Object.assign(new TypeError("ENOSPC: no space left"), { code: "ENOSPC" });
@@ -61,7 +62,7 @@ function begun(): { log: SessionLog; path: string } {
 }
 
 describe("a disk that fills up", () => {
-  it.each([0, 1, 40, 150])("takes back an entry of which %d bytes fitted", (freeBytes) => {
+  it.each([0, 1, 40, 150])("removes an entry of which only %d bytes fitted", (freeBytes) => {
     const { log, path } = begun();
     const before = readFileSync(path);
     const leaf = log.tree.leafId;
@@ -78,7 +79,7 @@ describe("a disk that fills up", () => {
     log.close();
   });
 
-  it("leaves the first prompt unwritten but the session usable", () => {
+  it("does not write the first prompt, but leaves the session usable", () => {
     const directory = temporaryFolder();
     const log = SessionLog.create({ cwd, directory });
     log.append({ type: "session_info", name: "Kept" });
@@ -97,7 +98,7 @@ describe("a disk that fills up", () => {
     expect(namesIn(directory)).toHaveLength(1);
   });
 
-  it("that cannot even be cut back leaves a file the next load mends", async () => {
+  it("leaves a file that the next load repairs if the torn entry cannot be removed", async () => {
     const { log, path } = begun();
     disk.freeBytes = 30;
     disk.refusesTruncate = true;
@@ -113,8 +114,8 @@ describe("a disk that fills up", () => {
   });
 });
 
-describe("a disk that was full and could not be cut back", () => {
-  it("takes entries again once it has room, without the torn one", () => {
+describe("a file with a torn entry that could not be removed", () => {
+  it("accepts entries again once the disk has room, without the torn one", () => {
     const { log, path } = begun();
     Object.assign(disk, { freeBytes: 30, refusesTruncate: true });
     codeOf(() => log.append(message(assistant("lost"))));
@@ -126,8 +127,8 @@ describe("a disk that was full and could not be cut back", () => {
   });
 });
 
-describe("a file that somebody else writes", () => {
-  it("is not written to any more, and what they wrote stays", () => {
+describe("a file that another program writes", () => {
+  it("is not written to any more, and the other program's lines stay", () => {
     const { log, path } = begun();
     appendFileSync(path, '{"foreign":true}\n');
     const before = readFileSync(path);
@@ -137,7 +138,7 @@ describe("a file that somebody else writes", () => {
     log.close();
   });
 
-  it("is refused when it came to be while the new session was empty", () => {
+  it("is refused if it was created while the new session was empty", () => {
     const path = join(temporaryFolder(), "s.jsonl");
     const log = SessionLog.create({ cwd, path });
     writeFileSync(path, "somebody else's\n");
@@ -152,7 +153,7 @@ describe("the lease", () => {
   const otherOwner = (pid: number, host = hostname()) => JSON.stringify({ pid, host, token: "t" });
   const deadPid = 2 ** 22 + 5;
 
-  it("keeps a second owner out and says who holds it", async () => {
+  it("keeps a second owner out and names the holder", async () => {
     const { log, path } = begun();
     const refused = SessionLog.load(path, { cwd });
     await expect(refused).rejects.toThrow(`in use by process ${process.pid}`);
@@ -172,7 +173,7 @@ describe("the lease", () => {
     expect(() => statSync(lockOf(path))).toThrow();
   });
 
-  it("of another machine holds as long as its heart beats", async () => {
+  it("of another machine is valid while its heartbeat continues", async () => {
     const { log, path } = begun();
     log.close();
     writeFileSync(lockOf(path), otherOwner(deadPid, "elsewhere"));
@@ -183,7 +184,7 @@ describe("the lease", () => {
     next.close();
   });
 
-  it("that is just being written counts, one that stayed empty does not", () => {
+  it("counts while its file is being written, but not if the file stays empty", () => {
     const path = join(temporaryFolder(), "s.jsonl");
     writeFileSync(lockOf(path), "");
     expect(codeOf(() => new SessionLease(path))).toBe("session_locked");
@@ -192,7 +193,7 @@ describe("the lease", () => {
     new SessionLease(path).release();
   });
 
-  it("is not given back when somebody else has taken it", () => {
+  it("is not removed if another process has taken it", () => {
     const path = join(temporaryFolder(), "s.jsonl");
     const lease = new SessionLease(path);
     writeFileSync(lockOf(path), otherOwner(deadPid));
@@ -200,7 +201,7 @@ describe("the lease", () => {
     expect(readFileSync(lockOf(path), "utf8")).toContain(String(deadPid));
   });
 
-  it("shows that it lives", () => {
+  it("is refreshed by a heartbeat", () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     try {
       const path = join(temporaryFolder(), "s.jsonl");

@@ -17,16 +17,17 @@ import { readFailed } from "./read-failed.ts";
 import type { FileTail } from "./read-session-file.ts";
 import { SessionLease } from "./session-lease.ts";
 
-/** What there is of a session file (row "`read` turn: system calls": one look for each entry). */
+/** The state of a session file on disk (row "`read` turn: system calls": one check per entry). */
 export interface FoundFile {
-  /** The file was deleted or replaced, so that appended lines would be lost. */
+  /** Whether the file was deleted or replaced, so that appended lines would be lost. */
   readonly isGone: boolean;
   readonly sizeBytes: number;
 }
 
 /**
- * The one writer of a session file. Each record is handed to the operating system before the call
- * returns. A write that fails half-way is undone, so that the file always ends in a whole line.
+ * The only writer of a session file. Each record is handed to the operating system before the call
+ * returns. A write that fails half-way is undone, so that the file always ends with a complete
+ * line.
  */
 export class SessionFile {
   readonly path: string;
@@ -76,7 +77,7 @@ export class SessionFile {
 
   /**
    * Opens a file that was read, after repairing its end: a missing line feed is added, a torn last
-   * record is moved to a file next to it. Releases `lease` on failure.
+   * record is moved to a separate file. Releases `lease` on failure.
    *
    * @throws {SessionError} `session_write_failed`, `session_changed`
    */
@@ -114,7 +115,7 @@ export class SessionFile {
   }
 
   /**
-   * Appends whole lines in pieces, of which none stays in the file if one cannot be written.
+   * Appends whole lines in pieces; if one cannot be written, all of them are removed again.
    *
    * @throws {SessionError} as {@link append}, and what `pieces` throws
    */
@@ -143,11 +144,11 @@ export class SessionFile {
     if (this.#isOpen) fsyncSync(this.#descriptor);
   }
 
-  /** What there is of the file now; an `append` right after it need not look again. */
+  /** The current state of the file; an `append` directly afterwards need not check again. */
   look(): FoundFile {
     const { nlink, ino, dev, size: sizeBytes } = fstatSync(this.#descriptor);
     if (nlink > 0) return { isGone: false, sizeBytes };
-    // On file systems that do not count links, the path tells.
+    // File systems that do not count links are checked by path.
     const there = statSync(this.path, { throwIfNoEntry: false });
     return { isGone: there?.ino !== ino || there.dev !== dev, sizeBytes };
   }
@@ -183,7 +184,8 @@ export class SessionFile {
       ftruncateSync(this.#descriptor, this.#sizeBytes);
       this.#isTorn = false;
     } catch {
-      // A disk that refuses this too: the next append tries again, or the next load moves it aside.
+      // If the disk refuses this too, the next append tries again, or the next load moves the
+      // record aside.
       this.#isTorn = true;
     }
   }

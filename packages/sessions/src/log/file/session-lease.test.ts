@@ -29,13 +29,13 @@ function take(): SessionLease {
 
 const owner = () => readFileSync(`${path}.lock`, "utf8");
 
-/** A host that was killed when it had the session for the third time. */
+/** Leaves the lease of a killed host, with epoch 3. */
 function leaveDead(): void {
   const dead = { pid: 2 ** 22 + 1, host: hostname(), token: "dead", epoch: 3 };
   writeFileSync(`${path}.lock`, JSON.stringify(dead));
 }
 
-/** Runs something when a host has read whose the lease is, and has not acted on it. */
+/** Runs `work` after a host has read the holder of the lease, but before it acts on it. */
 function afterReading(work: () => void): void {
   vi.spyOn(process, "kill").mockImplementationOnce(() => {
     work();
@@ -43,12 +43,12 @@ function afterReading(work: () => void): void {
   });
 }
 
-it("takes over from a dead host, with a higher epoch", () => {
+it("takes over from a dead host with a higher epoch", () => {
   leaveDead();
   expect(take().epoch).toBe(4);
 });
 
-it("leaves the session to another host that took it over from the same dead one", () => {
+it("leaves the session to another host that has taken it over from the same dead host", () => {
   leaveDead();
   let winner: string | undefined;
   afterReading(() => {
@@ -60,13 +60,13 @@ it("leaves the session to another host that took it over from the same dead one"
   expect(readdirSync(folder)).toEqual(["session.jsonl.lock"]);
 });
 
-it("gives the session to nobody while another host replaces the lease of a dead one", () => {
+it("refuses the session while another host is replacing the lease of a dead one", () => {
   leaveDead();
   writeFileSync(`${path}.lock.taking`, JSON.stringify({ ...ownIdentity(), host: hostname() }));
   expect(take).toThrow(expect.objectContaining({ code: "session_locked" }));
 });
 
-it("takes over after a host that was killed while it took over", () => {
+it("takes over after another host was killed while taking over", () => {
   leaveDead();
   writeFileSync(`${path}.lock.taking`, readFileSync(`${path}.lock`));
   expect(take().epoch).toBe(4);

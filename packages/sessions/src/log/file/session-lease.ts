@@ -14,19 +14,22 @@ import { parseObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { attempt, isAlive, ownIdentity, type ProcessIdentity, randomUuid } from "@tau-agent/system";
 
 const HEARTBEAT_MS = 10_000;
-/** An empty lease file of at most this age is still being written. */
+/** An empty lease file up to this age is still being written. */
 const WRITING_MS = 2_000;
-/** The lease of another machine that was not refreshed for this long is free. */
+/** A lease of another machine is free if it was not refreshed for this long. */
 const STALE_MS = 45_000;
-/** Clocks of machines differ by less; a date further ahead says nothing about its owner. */
+/**
+ * Machine clocks differ by less than this; a date further in the future says nothing about its
+ * owner.
+ */
 const MAX_AHEAD_MS = 600_000;
 
 interface LeaseOwner extends ProcessIdentity {
   readonly host: string;
   readonly token: string;
-  /** How often the session was taken; kept in the file of a lease that was given back, once it was used. */
+  /** How often the session was taken; if used, it stays in the file after the lease is released. */
   readonly epoch?: number;
-  /** Nobody holds it. */
+  /** Set if the lease is free. */
   readonly isReleased?: boolean;
 }
 
@@ -50,7 +53,10 @@ export class SessionLease {
     this.#heartbeat.unref();
   }
 
-  /** Rises with each host that takes the session, for good once it was asked for. */
+  /**
+   * Increases with each host that takes the session; once this was read, the count is kept for
+   * good.
+   */
   get epoch(): number {
     this.#isCounted = true;
     return this.#epoch;
@@ -76,7 +82,7 @@ export class SessionLease {
   #take(sessionPath: string): void {
     const own = { ...ownIdentity(), host: hostname(), token: this.#token };
     let holder: LeaseOwner | undefined;
-    // Twice: a lease may be given back after it was found.
+    // Twice, because a lease may be released after it was found.
     for (let tries = 0; tries < 2; tries += 1) {
       if (wroteNew(this.#path, { ...own, epoch: this.#epoch })) return;
       if (!existsSync(this.#path)) continue;
@@ -84,7 +90,7 @@ export class SessionLease {
       if (keepsOut(holder, this.#path)) break;
       const { epoch = 0, isReleased } = holder ?? {};
       this.#epoch = epoch + 1;
-      // Somebody has counted, and the number must not fall when this host does not ask.
+      // A previous host used the count, so it must not decrease even if this host does not use it.
       this.#isCounted = isReleased === true || epoch > 1;
       if (tookOver(this.#path, holder, { ...own, epoch: this.#epoch })) return;
     }
@@ -100,12 +106,13 @@ export class SessionLease {
       const now = new Date();
       utimesSync(this.#path, now, now);
     } catch {
-      // Removed by hand; the next writer's check of the file's size still protects it.
+      // The lease was removed by hand; the next writer's check of the file size still protects the
+      // file.
     }
   }
 }
 
-/** False if there is a lease. */
+/** Returns false if a lease exists. */
 function wroteNew(path: string, owner: LeaseOwner): boolean {
   let file: number;
   try {
@@ -118,7 +125,7 @@ function wroteNew(path: string, owner: LeaseOwner): boolean {
     writeFileSync(file, JSON.stringify(owner));
     return true;
   } catch (error) {
-    // On a full disk, an empty lease would lock out everyone.
+    // On a full disk, an empty lease file would lock everyone out.
     remove(path);
     throw error;
   } finally {
@@ -126,22 +133,22 @@ function wroteNew(path: string, owner: LeaseOwner): boolean {
   }
 }
 
-/** In one step: a lease that cannot be read counts as one that is being written. */
+/** Written in one step, because a lease that cannot be read counts as one being written. */
 function writeOver(path: string, owner: LeaseOwner): void {
   writeFileSync(`${path}.new`, JSON.stringify(owner), { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
 /**
- * Puts a lease over one that nobody holds. Hosts that have read the same dead one take turns, and there is a
- * lease at every moment, so that none of them replaces that of a living host.
+ * Replaces a free lease. Hosts that have read the same dead lease take turns, and a lease exists at every
+ * moment, so that none of them replaces the lease of a living host.
  *
  * @returns false if another host has taken the session, or is about to
  */
 function tookOver(path: string, read: LeaseOwner | undefined, own: LeaseOwner): boolean {
   const turn = `${path}.taking`;
   const before = readOwner(turn);
-  // Left by a host that was killed right here.
+  // A host that was killed at this point left it behind.
   if (existsSync(turn) && !keepsOut(before, turn)) remove(turn);
   if (!wroteNew(turn, own)) return false;
   try {
@@ -163,7 +170,8 @@ function keepsOut(owner: LeaseOwner | undefined, path: string): boolean {
   if (owner === undefined) return Math.abs(ageMs) < WRITING_MS;
   if (owner.isReleased) return false;
   if (owner.host !== hostname()) return ageMs <= STALE_MS && ageMs >= -MAX_AHEAD_MS;
-  // Here the process itself can be looked for: one that slept, or was stopped, is still the owner.
+  // On this machine the process itself can be checked: a process that slept or was stopped is still
+  // the owner.
   return isAlive(owner);
 }
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 const MAX_NAME = 240;
 
 /**
- * The folder of one working directory's sessions: the path with its separators as dashes, behind the
- * id of its workspace unless that is the host's own machine.
+ * The folder of one working directory's sessions: the path with dashes as separators, after the id
+ * of its workspace unless that is the host's own machine.
  */
 export function sessionDirectoryFor(
   agentDirectory: string,
@@ -17,15 +17,18 @@ export function sessionDirectoryFor(
   return join(agentDirectory, "sessions", `${prefix}--${shortened(safe, prefix.length)}--`);
 }
 
-/** Most file systems take names of up to 255 bytes; a longer one keeps its beginning and gets a hash. */
+/**
+ * Most file systems allow names of up to 255 bytes; a longer name keeps its beginning and gets a
+ * hash.
+ */
 function shortened(name: string, taken: number): string {
   const bytes = Buffer.from(name);
   const most = MAX_NAME - taken;
   if (bytes.length <= most) return name;
-  // Loaded for long names only: it would slow every start (row `start`).
+  // Loaded only for long names, because it would slow down every start (row `start`).
   const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 32);
-  // A character that is cut in half is left out.
+  // A character that is cut in half is dropped.
   const start = new TextDecoder().decode(bytes.subarray(0, most - hash.length - 4));
   return `${start.replace(/\uFFFD+$/, "")}-${hash}`;
 }
@@ -35,7 +38,7 @@ export function sessionFileName(timestamp: string, id: string): string {
   return `${timestamp.replace(/[:.]/g, "-")}_${id}.jsonl`;
 }
 
-/** One directory has one folder, whichever link leads there. */
+/** Resolves links, so that each directory has only one folder. */
 function canonical(path: string): string {
   try {
     return realpathSync(path);

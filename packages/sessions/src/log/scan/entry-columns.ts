@@ -2,14 +2,14 @@ import type { EntryScan } from "./entry-scan.ts";
 import { ASSISTANT, FAILED, type ScannedRole, scannedRoles } from "./scanned-role.ts";
 import type { ScannedUsage } from "./usage-scan.ts";
 
-/** Where the line of an entry, or a value in it, is in the file. */
+/** The place of an entry's line, or of a value in it, in the file. */
 export interface LinePlace {
   readonly start: number;
-  /** Of a line, without the line feed. */
+  /** The length of a line, without the line feed. */
   readonly length: number;
 }
 
-/** A scanned entry: where it is in the file, and in the bytes of the moment. */
+/** A scanned entry: its place in the file, and in the current buffer. */
 export interface ScannedLine extends LinePlace {
   readonly scan: EntryScan;
   readonly bytes: Uint8Array;
@@ -17,7 +17,7 @@ export interface ScannedLine extends LinePlace {
   readonly at: number;
 }
 
-/** What the totals of a session count of a message that was not parsed. */
+/** The facts about an unparsed message that the totals of a session count. */
 export interface ScannedMessage extends ScannedUsage {
   readonly role: ScannedRole;
   readonly timeMs: number;
@@ -25,16 +25,16 @@ export interface ScannedMessage extends ScannedUsage {
 }
 
 const FIRST_ROWS = 1024;
-/** Of the numbers of a row: the start of its line, its time, then the six of its usage. */
+/** The numbers of a row: the start of its line, its time, then the six numbers of its usage. */
 const [START, TIME, USAGE, WIDTH] = [0, 1, 2, 8];
-/** Of the counts of a row. */
+/** The counts of a row. */
 const [LENGTH, MESSAGE_OFFSET, MESSAGE_LENGTH, TOOL_CALLS, SHORT_ID, COUNTS] = [0, 1, 2, 3, 4, 5];
 /** Marks the role of an entry whose id is not short. */
 const LONG_ID = 0x80;
 
 /**
- * What is known of the entries that were scanned and not parsed: 85 bytes each, where an object takes a
- * thousand (row "100 000 entries compacted: RSS").
+ * The known facts about entries that were scanned but not parsed: 85 bytes each, while an object takes
+ * a thousand (row "100 000 entries compacted: RSS").
  */
 export class EntryColumns {
   #roles: Uint8Array;
@@ -52,20 +52,23 @@ export class EntryColumns {
     cost: 0,
   };
 
-  /** @param expected - about how many entries there will be; saves moving them to larger columns */
+  /**
+   * @param expected - the approximate number of entries to come, which avoids moving them to larger
+   * columns
+   */
   constructor(expected = 0) {
     this.#roles = new Uint8Array(expected);
     this.#numbers = new Float64Array(expected * WIDTH);
     this.#counts = new Uint32Array(expected * COUNTS);
   }
 
-  /** The role of a scanned entry; undefined for one that is in memory. */
+  /** The role of a scanned entry; undefined for a parsed one. */
   roleAt(position: number): ScannedRole | undefined {
-    // 0 is for entries that are in memory.
+    // 0 is for parsed entries.
     return scannedRoles[((this.#roles[position] ?? 0) & ~LONG_ID) - 1];
   }
 
-  /** Notes an entry; `shortId` is the number of its id, if that is short. */
+  /** Stores an entry; `shortId` is the number of its id if that is short. */
   add(position: number, line: ScannedLine, shortId: number | undefined): void {
     const { scan } = line;
     this.#reserve(position);
@@ -90,7 +93,7 @@ export class EntryColumns {
     this.#counts[counts + SHORT_ID] = shortId ?? 0;
   }
 
-  /** Notes an entry of another file whose line is copied to `start`. */
+  /** Stores an entry of another file whose line is copied to `start`. */
   copy(
     position: number,
     from: EntryColumns,
@@ -124,11 +127,12 @@ export class EntryColumns {
     };
   }
 
-  /** What the totals count of a scanned entry; valid until the next call. */
+  /** The facts about a scanned entry that the totals count; valid until the next call. */
   messageAt(position: number, role: ScannedRole): ScannedMessage {
     const row = position * WIDTH;
     const numbers = this.#numbers;
-    // One object for all: a session may have a hundred thousand (row "100 000 entries: spawn").
+    // One object is reused: a session may have a hundred thousand messages (row "100 000 entries:
+    // spawn").
     const message = this.#message;
     message.role = role;
     message.toolCalls = this.#counts[position * COUNTS + TOOL_CALLS] as number;
@@ -151,7 +155,7 @@ export class EntryColumns {
   }
 }
 
-/** Making a view of each row would take longer than copying it (row "100 000 entries: fork"). */
+/** Copies a row; creating a view of each row would take longer (row "100 000 entries: fork"). */
 function copyRow(
   to: Float64Array | Uint32Array,
   at: number,

@@ -7,9 +7,9 @@ const message = bytesOf('"message"');
 const nothing = bytesOf("null");
 
 /**
- * Reads what the index of a session needs from the bytes of an entry that holds a usual message, and
- * makes sure that the line is valid. Everything else is left to `JSON.parse`: one byte that
- * leaves doubt is enough.
+ * Reads the data for the index of a session from the bytes of an entry with a usual message, and
+ * makes sure that the line is valid. Everything else is left to `JSON.parse`, even if only one byte
+ * is in doubt.
  */
 export class EntryScan {
   idStart = 0;
@@ -54,8 +54,8 @@ export class EntryScan {
   /**
    * Reads the entry that begins at an index.
    *
-   * @param bytes - end in a line feed
-   * @returns the index behind the entry, or `unsure`
+   * @param bytes - must end with a line feed
+   * @returns the index after the entry, or `unsure`
    */
   scan(bytes: Uint8Array, at: number): number {
     this.promptStart = 0;

@@ -1,8 +1,8 @@
-/** A short id, as `createEntryId` makes them, is kept as a number. */
+/** Short ids, as `createEntryId` makes them, are stored as numbers. */
 const shortId = /^[0-9a-f]{8}$/;
 const SHORT_LENGTH = 8;
 const FIRST_SLOTS = 16;
-/** Multiplying by it spreads neighbouring numbers (Knuth). */
+/** Multiplying by this number spreads neighbouring numbers (Knuth). */
 const SPREAD = 0x9e3779b1;
 
 /**
@@ -18,7 +18,10 @@ export class IdTable {
   #shortIds = 0;
   readonly #others = new Map<string, number>();
 
-  /** @param expected - about how many ids there will be; saves moving them to a larger table */
+  /**
+   * @param expected - the approximate number of ids to come, which avoids moving them to a larger
+   * table
+   */
   constructor(expected = 0) {
     const slots = Math.max(FIRST_SLOTS, 2 ** Math.ceil(Math.log2(expected * 2 + 1)));
     this.#keys = new Uint32Array(slots);
@@ -34,12 +37,12 @@ export class IdTable {
     else this.#putOther(id, position);
   }
 
-  /** As {@link get}, with the number of a short id. */
+  /** Like {@link get}, with the number of a short id. */
   getShort(key: number): number | undefined {
     return this.#find(key);
   }
 
-  /** As {@link set}, with the number of a short id. */
+  /** Like {@link set}, with the number of a short id. */
   setShort(key: number, position: number): void {
     this.#put(key, position);
   }
@@ -65,7 +68,7 @@ export class IdTable {
     this.#values[slot] = position + 1;
   }
 
-  /** The slot of a key, or the empty one for it. */
+  /** The slot of a key, or the empty slot for it. */
   #slotOf(key: number): number {
     const mask = this.#keys.length - 1;
     let slot = (Math.imul(key, SPREAD) >>> 8) & mask;
@@ -77,7 +80,7 @@ export class IdTable {
     const [keys, values] = [this.#keys, this.#values];
     this.#keys = new Uint32Array(keys.length * 2);
     this.#values = new Uint32Array(keys.length * 2);
-    // Entries of an iterator would cost a quarter of the time of the row "100 000 entries: spawn".
+    // Iterating over entries would take a quarter of the time of the row "100 000 entries: spawn".
     for (let index = 0; index < keys.length; index++) {
       const value = values[index] as number;
       if (value === 0) continue;
@@ -89,7 +92,7 @@ export class IdTable {
   }
 }
 
-/** The number that stands for a short id; undefined for any other id. */
+/** The number for a short id; undefined for any other id. */
 export function shortKey(bytes: Uint8Array, from: number, to: number): number | undefined {
   if (to - from !== SHORT_LENGTH) return undefined;
   let key = 0;

@@ -1,8 +1,8 @@
 /**
  * The door of scanning: code outside this folder imports this file only.
  *
- * A session file is stepped over as bytes. `EntryScan` notes what each line is and where its parts lie, without
- * parsing it, in `EntryColumns`; `textIn` and the others read single members when they are asked for
+ * Session files are scanned as bytes. `EntryScan` notes in `EntryColumns` what each line is and where its parts
+ * are, without parsing it; `textIn` and the others read single members on demand
  * ([why](../../../../../docs/decisions/0026-messages-are-read-when-needed.md)).
  */
 export type { LinePlace, ScannedLine, ScannedMessage } from "./entry-columns.ts";

@@ -1,12 +1,12 @@
 import { textIn } from "./text-in.ts";
 
 /**
- * Steps over JSON in bytes without making values of it. Every function takes the index to read at and
- * returns the index behind what it read, or {@link unsure}: the bytes are not JSON, or they are but not
- * in the compact form of `JSON.stringify`. The bytes end in a line feed, which stops every loop.
+ * Skips JSON in bytes without creating values. Every function takes an index to read at and returns the
+ * index after what it read, or {@link unsure} if the bytes are not JSON, or not in the compact form of
+ * `JSON.stringify`. The bytes must end with a line feed, which stops every loop.
  */
 
-/** The line must be parsed to know what it says. */
+/** The line must be parsed to know its content. */
 export const unsure = -1;
 
 const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a];
@@ -16,12 +16,12 @@ const [zero, nine, minus, plus, dot] = [0x30, 0x39, 0x2d, 0x2b, 0x2e];
 /** Deeper values are left to `JSON.parse`. */
 const MAX_DEPTH = 100;
 
-/** Bytes that stand for themselves in a string. */
+/** Bytes that need no escaping in a string. */
 const isPlain = new Uint8Array(256).fill(1, 0x20);
 isPlain[quote] = 0;
 isPlain[backslash] = 0;
 
-/** Those of ASCII characters. */
+/** The ASCII characters among them. */
 const isWord = isPlain.slice().fill(0, 0x80);
 
 /** What may follow a backslash, except `u`. */
@@ -38,7 +38,7 @@ export function skipString(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== quote) return unsure;
   let next = at + 1;
   for (;;) {
-    // A third of the time of the rows "100 000 entries: spawn, switch_session" is spent here.
+    // This loop takes a third of the time of the rows "100 000 entries: spawn, switch_session".
     while (isPlain[bytes[next] as number] === 1) next++;
     const byte = bytes[next];
     if (byte === quote) return next + 1;
@@ -57,7 +57,7 @@ function isHexAt(bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** Steps over a string of ASCII characters without escapes, such as a name or an id. */
+/** Skips a string of ASCII characters without escapes, such as a name or an id. */
 export function skipWord(bytes: Uint8Array, at: number): number {
   if (bytes[at] !== quote) return unsure;
   let next = at + 1;
@@ -89,10 +89,10 @@ function skipDigits(bytes: Uint8Array, at: number): number {
   return next;
 }
 
-/** The number in `bytes` between two indices, as {@link skipNumber} found it. */
+/** The number between two indices of `bytes`, as found by {@link skipNumber}. */
 export function numberIn(bytes: Uint8Array, from: number, to: number): number {
   let value = 0;
-  // Fifteen digits are exact; everything else is rare.
+  // Fifteen digits are exact; longer numbers are rare.
   for (let index = from; index < to; index++) {
     const byte = bytes[index] as number;
     if (byte < zero || byte > nine || to - from > 15) return Number(textIn(bytes, from, to));

@@ -1,6 +1,6 @@
 import { bytesOf, isAt, skipValue, skipWord, unsure } from "./json-bytes.ts";
 
-/** Steps over a value; see `json-bytes.ts`. */
+/** Skips a value; see `json-bytes.ts`. */
 export type Skip = (bytes: Uint8Array, at: number) => number;
 
 interface Member {
@@ -12,8 +12,8 @@ interface Member {
 }
 
 /**
- * What came after a member in the objects before: hosts write their members in one order for each kind
- * of object, and kinds alternate.
+ * The members that followed a member in previous objects: hosts write members in the same order for
+ * each kind of object, and kinds alternate.
  */
 interface Followers {
   latest: Member | undefined;
@@ -22,15 +22,15 @@ interface Followers {
 
 const [openBrace, closeBrace, comma, colon] = [0x7b, 0x7d, 0x2c, 0x3a];
 
-/** Steps over objects of one kind, and notes which of their known members they have. */
+/** Skips objects of one kind, and notes which known members they have. */
 export class MemberScan<Name extends string> {
-  /** The known members of the object before, as bits; see {@link bits}. */
+  /** The known members of the last object, as bits; see {@link bits}. */
   seen = 0;
   readonly #bits = new Map<string, number>();
   readonly #members: readonly Member[];
   readonly #first: Followers = { latest: undefined, earlier: undefined };
 
-  /** @param members - how to step over each known member; any other may be anything */
+  /** @param members - how to skip each known member; any other may have any value */
   constructor(members: Readonly<Record<Name, Skip>>) {
     this.#members = Object.entries<Skip>(members).map(([name, skip], index) => {
       this.#bits.set(name, 1 << index);
@@ -43,7 +43,7 @@ export class MemberScan<Name extends string> {
     return names.reduce((sum, name) => sum | (this.#bits.get(name) ?? 0), 0);
   }
 
-  /** Steps over an object that has each known member at most once, and with the right kind of value. */
+  /** Skips an object that has each known member at most once, with the right kind of value. */
   readonly skip: Skip = (bytes, at) => {
     if (bytes[at] !== openBrace) return unsure;
     let seen = 0;
@@ -71,7 +71,7 @@ export class MemberScan<Name extends string> {
       next = member.skip(bytes, next + member.word.length);
       if (next === unsure) return unsure;
     }
-    // Only now: the value of a member may have been an object of the same kind.
+    // Set only now: the value of a member may itself have been an object of the same kind.
     this.seen = seen;
     return next + 1;
   };

@@ -19,30 +19,30 @@ const stopReasons = ["stop", "length", "toolUse", "error", "aborted"].map((reaso
 );
 const FIRST_FAILURE = 3;
 /**
- * The beginnings of the names of tools whose results are read again later: for what subagents used, and
- * for the todo list. They are few, and stay in memory.
+ * The beginnings of the names of tools whose results are needed later: for the consumption of
+ * subagents, and for the todo list. They are few, so they stay in memory.
  */
 const kept = [bytesOf('"task"'), bytesOf('"todo')];
 
-/** What a block of content is; each is a bit. */
+/** The type of a content block; each is a bit. */
 const blockTypes = { text: 1, image: 2, thinking: 4, toolCall: 8 } as const;
 const blockWords = Object.keys(blockTypes).map((name) => bytesOf(`"${name}"`));
 const ofPeople = blockTypes.text | blockTypes.image;
 const ofModels = blockTypes.text | blockTypes.thinking | blockTypes.toolCall;
 
 /**
- * Steps over a message that is exactly as the protocol says, so that `normalizeMessage` would return it
- * unchanged; is unsure of every other one.
+ * Skips a message that is exactly as the protocol defines it, so that `normalizeMessage` would return
+ * it unchanged; returns `unsure` for any other message.
  */
 export class MessageScan {
-  /** An index of `scannedRoles`. */
+  /** An index into `scannedRoles`. */
   role = USER;
-  /** Calls in the content of a reply. */
+  /** The number of calls in the content of a reply. */
   toolCalls = 0;
   readonly #usage = new UsageScan();
   #role = USER;
   #stopReason = 0;
-  /** The kinds of blocks in the content; 0 for a text and an empty list. */
+  /** The kinds of blocks in the content; 0 for a string or an empty list. */
   #blocks = 0;
   #isText = false;
   #block = 0;
@@ -150,13 +150,13 @@ export class MessageScan {
     return this.#block === -1 ? unsure : skipWord(bytes, at);
   }
 
-  /** Results that a later host gave to interrupted calls do not count as time of a run. */
+  /** Results that a later host added to interrupted calls do not count as time of a run. */
   #skipDetails(bytes: Uint8Array, at: number): number {
     return bytes[at] === 0x7b ? this.#details.skip(bytes, at) : skipValue(bytes, at);
   }
 }
 
-/** Which of the words is at an index; -1 for none. */
+/** The index of the word found at an index; -1 if there is none. */
 function indexAt(bytes: Uint8Array, at: number, words: readonly Uint8Array[]): number {
   for (let index = 0; index < words.length; index++) {
     if (isAt(bytes, at, words[index] as Uint8Array)) return index;

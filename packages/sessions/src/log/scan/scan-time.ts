@@ -1,4 +1,4 @@
-/** Of a date as `toISOString` writes it, with its quotes. */
+/** The length of a date as `toISOString` writes it, with its quotes. */
 export const TIME_LENGTH = '"2026-01-01T00:00:00.000Z"'.length;
 const DAY_MS = 86_400_000;
 const daysBefore = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
@@ -6,8 +6,8 @@ const daysIn = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
  * The time of a date between the years 1970 and 9999, as `toISOString` writes it, in milliseconds; NaN
- * for any other text. Parsing every date with `Date.parse`
- * would take a third of the time of the row "100 000 entries: spawn".
+ * for any other text. Parsing every date with `Date.parse` would take a third of the time of the row
+ * "100 000 entries: spawn".
  */
 export function timeAt(bytes: Uint8Array, at: number): number {
   const year = two(bytes, at + 1) * 100 + two(bytes, at + 3);

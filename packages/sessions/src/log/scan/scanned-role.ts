@@ -1,6 +1,9 @@
-/** Who said a message; the failed replies need a look before they count. */
+/**
+ * The author of a message. Failed replies have a separate role, because they must be read before
+ * they count.
+ */
 export const scannedRoles = ["user", "assistant", "toolResult", "failedAssistant"] as const;
 export type ScannedRole = (typeof scannedRoles)[number];
 
-/** Indices of {@link scannedRoles}. */
+/** Indices into {@link scannedRoles}. */
 export const [ASSISTANT, FAILED] = [1, 3];

@@ -1,7 +1,7 @@
 import { numberIn, skipNumber, unsure } from "./json-bytes.ts";
 import { MemberScan, type Skip } from "./member-scan.ts";
 
-/** Where {@link UsageScan} keeps each number of a usage. */
+/** The index of each number of a usage in {@link UsageScan}. */
 const [INPUT, OUTPUT, CACHE_READ, CACHE_WRITE, TOTAL, COST] = [0, 1, 2, 3, 4, 5];
 
 export interface ScannedUsage {
@@ -9,7 +9,7 @@ export interface ScannedUsage {
   output: number;
   cacheRead: number;
   cacheWrite: number;
-  /** As the vendor says it, or the sum. */
+  /** The vendor's number, or the sum. */
   totalTokens: number;
   cost: number;
 }
@@ -21,8 +21,8 @@ export const skipFinite: Skip = (bytes, at) => {
 
 export class UsageScan {
   /**
-   * The members of `ScannedUsage`, in that order. An array of numbers takes no memory for each of them
-   * (row "100 000 entries: spawn").
+   * The members of `ScannedUsage`, in that order. A typed array allocates no memory per number (row
+   * "100 000 entries: spawn").
    */
   readonly numbers = new Float64Array(6);
   readonly #cost = new MemberScan({

@@ -7,7 +7,9 @@ const beginnings = [
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
-/** The index behind a string; one without escapes is left to native code (row `fork-messages`). */
+/**
+ * The index after a string; strings without escapes are found by native code (row `fork-messages`).
+ */
 function stringEnd(message: Buffer, at: number): number {
   const quote = message[at] === QUOTE ? message.indexOf(QUOTE, at + 1) : -1;
   const isPlain = quote !== -1 && message[quote - 1] !== BACKSLASH;
@@ -15,8 +17,8 @@ function stringEnd(message: Buffer, at: number): number {
 }
 
 /**
- * The JSON of the text of a user message that was scanned; undefined for one that has to be parsed: it has
- * several blocks, or another program has written it.
+ * The JSON of the text of a scanned user message; undefined if it must be parsed, because it has several
+ * blocks or another program has written it.
  */
 export function userTextIn(message: Buffer): Buffer | undefined {
   for (const { start, end } of beginnings) {

@@ -1,13 +1,13 @@
 export interface NamedFiles {
   /** Full outputs, patches and other artifacts. */
   readonly files: readonly string[];
-  /** Session files of subagents, with the name of the part that they become. */
+  /** Session files of subagents, with the names of their parts in the store. */
   readonly logs: readonly { readonly path: string; readonly part: string }[];
 }
 
 const none: NamedFiles = { files: [], logs: [] };
 
-/** The members of a task's result, and of what is in it, that name a file. */
+/** The members of a task's result, and of values in it, that name a file. */
 const resultMembers = [
   ["outputPath"],
   ["patchPath"],
@@ -20,7 +20,10 @@ const resultMembers = [
 /** The type of the custom entries that hold what a session knows of its subagents. */
 export const SUBAGENT_ENTRY = "subagent";
 
-/** The host's own files that an entry names. Texts are not searched: they are not the host's words. */
+/**
+ * The host's own files that an entry names. Texts are not searched, because the host did not write
+ * them.
+ */
 export function namedFiles(entry: object): NamedFiles {
   if (member(entry, "customType") === SUBAGENT_ENTRY) return filesOfSubagent(member(entry, "data"));
   const message = member(entry, "message");
@@ -38,7 +41,10 @@ export function partName(toolCallId: string, id: string): string {
   return ["subagents", toolCallId, id].map((name) => encoded(name)).join("/");
 }
 
-/** One that has ended: the file of a running one is not whole, and its log is written beside it. */
+/**
+ * Only for an ended subagent: the file of a running one is incomplete, and its log is written
+ * separately.
+ */
 function filesOfSubagent(record: unknown): NamedFiles {
   if (member(record, "status") === "running") return none;
   const part = partName(String(member(record, "toolCallId")), String(member(record, "id")));
@@ -65,7 +71,10 @@ function filesOfResult(message: unknown): NamedFiles {
   return { files: [...new Set([...files, ...artifacts])], logs };
 }
 
-/** The texts at the end of a way of members; lists on the way are followed into each of their items. */
+/**
+ * The strings at the end of a path of members; lists on the path are followed into each of their
+ * items.
+ */
 function textsAt(value: unknown, [name, ...rest]: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => textsAt(item, [name ?? "", ...rest]));
   const found = member(value, name ?? "");

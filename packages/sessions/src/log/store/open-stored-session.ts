@@ -14,7 +14,7 @@ export interface LoadedSession {
 /**
  * Takes the lease of a session and reads it.
  *
- * @returns the session, undefined if there are no entries yet
+ * @returns the session; undefined if there are no entries yet
  * @throws {SessionError} `session_locked`, `session_damaged`, `session_write_failed`
  */
 export async function acquireSession(
@@ -72,7 +72,7 @@ export function parseStored(
 }
 
 /**
- * Calls a store for as long as a session waits for it.
+ * Calls a store, waiting at most as long as a session may wait for it.
  *
  * @throws {SessionError} `session_locked`, `session_lost`, `session_write_failed`
  */

@@ -3,35 +3,37 @@ import { namedFiles } from "./named-files.ts";
 import type { SessionKey, SessionStore, StoredBlob, StoreEntry } from "./session-store.ts";
 import { TemporaryFiles } from "./temporary-files.ts";
 
-/** How much of a file goes into one blob: more than nearly every file has. */
+/** How many bytes of a file go into one blob; most files are smaller. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 /** Larger files stay on the machine that made them. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
-/** How much is restored when a session is opened; larger files are, when a tool asks for them. */
+/**
+ * How many bytes are restored when a session is opened; the rest is restored when a tool needs it.
+ */
 const RESTORED_BYTES = 16 * 1024 * 1024;
-/** The member of a stored entry that says where the files are that it names. */
+/** The member of a stored entry that says where the files it names are stored. */
 const MEMBER = "storedFiles";
 
 interface StoredFile {
-  /** Where it was when the entry was written. */
+  /** The path when the entry was written. */
   readonly path: string;
-  /** What it is called in the temporary folder of any machine. */
+  /** The name in the temporary folder of any machine. */
   readonly name: string;
-  /** Of a file: its bytes, in order. */
+  /** For a file: the blobs with its bytes, in order. */
   readonly blobs?: readonly string[] | undefined;
   readonly size?: number | undefined;
-  /** Of a subagent's session file: the log that it is made from. */
+  /** For a subagent's session file: the log that it is created from. */
   readonly log?: Pick<SessionKey, "sessionId" | "subpath"> | undefined;
 }
 
 interface KnownFile extends StoredFile {
-  /** The log whose entry names it. */
+  /** The log with the entry that names the file. */
   readonly key: SessionKey;
 }
 
 export interface FileWriter {
   readonly put: (bytes: Uint8Array) => Promise<StoredBlob>;
-  /** Stores a session file as a log, unless there is none. */
+  /** Stores a session file as a log; returns false if there is no such file. */
   readonly putLog: (key: SessionKey, path: string) => Promise<boolean>;
 }
 
@@ -43,7 +45,7 @@ export interface FileWriter {
 export class SessionFiles {
   readonly #store: SessionStore;
   readonly #temporary: TemporaryFiles;
-  /** By the path here; the latest last. */
+  /** By path on this machine; the latest last. */
   readonly #known = new Map<string, KnownFile>();
   readonly #restoring = new Map<string, Promise<number>>();
 
@@ -52,12 +54,12 @@ export class SessionFiles {
     this.#temporary = new TemporaryFiles(temporaryDirectory);
   }
 
-  /** Opens a session file of a subagent; undefined if it is not here. */
+  /** Opens the session file of a subagent; undefined if it is not on this machine. */
   open(path: string): Promise<FileHandle | undefined> {
     return this.#temporary.open(path);
   }
 
-  /** The log of a subagent that is in the store already, by its session file. */
+  /** Records the stored log of a subagent for its session file. */
   noteLog(path: string, key: SessionKey): void {
     const name = this.#temporary.nameOf(path);
     const { sessionId, subpath } = key;
@@ -69,7 +71,7 @@ export class SessionFiles {
     return this.#known.get(path)?.log;
   }
 
-  /** Stores the files that an entry names. Returns the entry as it is written. */
+  /** Stores the files that an entry names. Returns the entry in the form to be written. */
   async keep(key: SessionKey, entry: object, writer: FileWriter): Promise<object> {
     const { files, logs } = namedFiles(entry);
     const kept: (StoredFile | undefined)[] = [];
@@ -79,7 +81,9 @@ export class SessionFiles {
     return stored.length === 0 ? entry : { ...entry, [MEMBER]: stored };
   }
 
-  /** The entry of a line as it was before {@link keep}, with the paths that its files have here. */
+  /**
+   * The entry of a line as it was before {@link keep}, with the paths of its files on this machine.
+   */
   take(key: SessionKey, line: StoreEntry): StoreEntry {
     if (!Object.hasOwn(line, MEMBER)) return line;
     const { [MEMBER]: value, ...entry } = line;
@@ -95,11 +99,11 @@ export class SessionFiles {
     return text === undefined ? entry : (JSON.parse(text) as StoreEntry);
   }
 
-  /** Restores missing files, the latest first, up to an amount that takes no time to speak of. */
+  /** Restores missing files, the latest first, up to an amount that takes negligible time. */
   async restoreSome(): Promise<void> {
     let left = RESTORED_BYTES;
     const done = new Set<string>();
-    // A subagent's session file may name further ones.
+    // A subagent's session file may name more files.
     for (let found = this.#latest(done); found !== undefined; found = this.#latest(done)) {
       done.add(found.path);
       if ((found.size ?? 0) <= left) left -= await this.#restore(found);
@@ -107,7 +111,9 @@ export class SessionFiles {
     }
   }
 
-  /** Restores missing files whose paths are in the arguments of a call; undefined without any. */
+  /**
+   * Restores missing files whose paths are in the arguments of a call; undefined if there are none.
+   */
   restoreNamed(args: unknown): Promise<void> | undefined {
     if (this.#known.size === 0) return undefined;
     const text = JSON.stringify(args) ?? "";
@@ -130,7 +136,8 @@ export class SessionFiles {
     const pieces = this.#piecesOf(path, known)[Symbol.asyncIterator]();
     try {
       for (;;) {
-        // What cannot be read is missing on other machines, and does not keep the entry back.
+        // A file that cannot be read is missing on other machines, but does not prevent writing the
+        // entry.
         const next = await pieces.next().catch(() => undefined);
         if (next === undefined) return undefined;
         if (next.done) break;
@@ -154,7 +161,7 @@ export class SessionFiles {
     const { sessionId, subpath } = key;
     const below = subpath === undefined ? part : `${subpath}/${part}`;
     const known = this.#known.get(path);
-    // One that another call has resumed has gone on in the same file.
+    // If another call has resumed the subagent, the file has been continued since.
     if (known?.log !== undefined && isNamed(known.log.subpath, below)) return storedPart(known);
     const name = this.#temporary.nameOf(path);
     if (name === undefined) return undefined;
@@ -166,7 +173,7 @@ export class SessionFiles {
     return file;
   }
 
-  /** What is on the disk, or what the store has for another session. */
+  /** The content on disk, or the copy that the store has for another session. */
   async *#piecesOf(path: string, known: KnownFile | undefined): AsyncIterable<Uint8Array> {
     const file = await this.#temporary.open(path);
     if (file === undefined) {
@@ -205,7 +212,7 @@ export class SessionFiles {
     }
   }
 
-  /** How many bytes were written; a file that cannot be restored is as missing as before. */
+  /** Returns the number of bytes written; a file that cannot be restored stays missing. */
   #restore(file: KnownFile): Promise<number> {
     const { path } = file;
     const running = this.#restoring.get(path);
@@ -256,7 +263,7 @@ function isStoredFile(value: unknown): value is StoredFile {
   return isListed && typeof size === "number";
 }
 
-/** Whether a log has this name, or is a later one of the same call. */
+/** Whether a log has this name, or is a later log of the same call. */
 function isNamed(subpath: string | undefined, name: string): boolean {
   return subpath === name || subpath?.startsWith(`${name}~`) === true;
 }
@@ -273,7 +280,7 @@ function isSameKey(one: SessionKey, other: SessionKey): boolean {
   return one.sessionId === other.sessionId && one.subpath === other.subpath;
 }
 
-/** A text as it is inside of a text of JSON. */
+/** A text as it appears inside a JSON string. */
 function inner(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

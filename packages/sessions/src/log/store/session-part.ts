@@ -1,17 +1,19 @@
-/** A log of its own within a stored session: what a subagent writes into its file is also here. */
+/** A separate log within a stored session, with a copy of what a subagent writes to its file. */
 export interface SessionPart {
-  /** Opens it in another host with the same store, like the id of a session. */
+  /** Opens the log in another host with the same store, like the id of a session. */
   readonly reference: string;
   /** Whether the subagent's file was found on this machine. */
   readonly hasFile: boolean;
   /**
-   * Fulfilled once the store has what the subagent's file has.
+   * Fulfilled once the store has everything in the subagent's file.
    *
    * @param path - the file, once it is known
    */
   catchUp(path: string | undefined): Promise<void>;
-  /** Stores lines of a subagent whose file is on another machine; known ones are left out. */
+  /**
+   * Stores lines of a subagent whose file is on another machine; lines already stored are skipped.
+   */
   add(lines: readonly object[]): Promise<void>;
-  /** Gives the lease back. */
+  /** Releases the lease. */
   close(): Promise<void>;
 }

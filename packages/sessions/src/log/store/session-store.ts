@@ -1,28 +1,30 @@
-/** Names one log of a store. Any two different keys are different logs, however they are spelt. */
+/**
+ * Identifies one log in a store. Different keys are always different logs, however they are spelt.
+ */
 export interface SessionKey {
-  /** The project; any text but an empty one. */
+  /** The project; any non-empty text. */
   readonly projectKey: string;
-  /** The session; any text but an empty one. */
+  /** The session; any non-empty text. */
   readonly sessionId: string;
-  /** A part of the session with a log of its own, such as a subagent. */
+  /** A part of the session with a separate log, such as a subagent. */
   readonly subpath?: string | undefined;
 }
 
-/** The right to write one log, until it is released or somebody else has acquired it. */
+/** The right to write one log, until it is released or another host has acquired it. */
 export interface StoreLease {
   readonly key: SessionKey;
-  /** Rises with each acquisition of the key, forever. */
+  /** Increases with each acquisition of the key, forever. */
   readonly token: number;
-  /** Who holds it, for people. */
+  /** The holder, for people to read. */
   readonly owner: string | undefined;
   /** When others may take it, in milliseconds since the epoch by the clock of the store. */
   readonly expiresAt: number;
 }
 
-/** What a write has to show: the token of its lease. */
+/** The token of a lease, which every write must present. */
 export type LeaseToken = Pick<StoreLease, "token">;
 
-/** A line of a session file as an object: the header first, entries after it. */
+/** A line of a session file as an object: first the header, then entries. */
 export type StoreEntry = Readonly<Record<string, unknown>>;
 
 /** A session in a list. */
@@ -42,49 +44,51 @@ export interface StoredBlob {
 }
 
 /**
- * Where conversations live. `runStoreConformance` of `@tau-agent/sessions` checks a
- * store of your own against what is said here.
+ * Where conversations live. `runStoreConformance` of `@tau-agent/sessions` checks your own store
+ * against this description.
  *
  * A method that fails rejects with an error that has a `code`. After any code but `lease_held` and
  * `lease_lost` the same call may be repeated.
  */
 export interface SessionStore {
   /**
-   * Takes the right to write a log for `ttlMs` milliseconds.
+   * Acquires the right to write a log for `ttlMs` milliseconds.
    *
-   * @param owner - who asks, for people
-   * @throws `lease_held` while somebody has a lease that has not run out, also if it is the caller
+   * @param owner - the caller, for people to read
+   * @throws `lease_held` while there is a lease that has not expired, even if the caller holds it
    */
   acquire(key: SessionKey, ttlMs: number, owner?: string): Promise<StoreLease>;
 
   /**
-   * Makes a lease last for `ttlMs` from now. One that ran out counts as long as nobody else took it.
+   * Extends a lease to `ttlMs` from now. An expired lease can be renewed as long as no other host
+   * has acquired the key.
    *
-   * @throws `lease_lost` if it was released or somebody else has acquired the key
+   * @throws `lease_lost` if it was released or another host has acquired the key
    */
   renew(lease: StoreLease, ttlMs: number): Promise<StoreLease>;
 
-  /** Gives a lease back. Without effect if it is not the newest. */
+  /** Releases a lease. Has no effect if it is not the newest one. */
   release(lease: StoreLease): Promise<void>;
 
   /**
-   * Adds entries to the end of a log, all of them or none. An entry whose id the log already has is
-   * left out. Batches are stored in the order of the calls.
+   * Appends entries to a log, all of them or none. An entry whose id the log already has is skipped.
+   * Batches are stored in the order of the calls.
    *
-   * @throws `lease_lost` unless the token is the newest one of the key and not released; nothing is stored
+   * @throws `lease_lost` unless the token is the newest of the key and not released; then nothing is
+   * stored
    */
   append(key: SessionKey, entries: readonly object[], lease: LeaseToken): Promise<void>;
 
-  /** The entries of a log, only whole batches; null if there are none. */
+  /** The entries of a log, in complete batches only; null if there are none. */
   load(key: SessionKey): Promise<StoreEntry[] | null>;
 
   /** The sessions of a project that have entries, in any order. */
   list(projectKey: string): Promise<StoredSession[]>;
 
   /**
-   * Deletes a log with its blobs, and for a session all its subpaths. May be repeated.
+   * Deletes a log with its blobs, and for a session also all its subpaths. May be repeated.
    *
-   * @throws `lease_held` while somebody has a lease of the key that has not run out, unless `lease` is it
+   * @throws `lease_held` while the key has a lease that has not expired, unless that is `lease`
    */
   delete(key: SessionKey, lease?: LeaseToken): Promise<void>;
 
@@ -94,7 +98,7 @@ export interface SessionStore {
   /** The bytes of a blob of this key; null if there is none with this id. */
   getBlob(key: SessionKey, id: string): Promise<Uint8Array | null>;
 
-  /** Ends connections that the store itself has opened. */
+  /** Closes connections that the store itself has opened. */
   close?(): Promise<void>;
 }
 
@@ -107,14 +111,12 @@ export type SessionStoreErrorCode =
   | "unavailable"
   | (string & {});
 
-/** A store cannot do what was asked; `code` says why. */
+/** A store could not do what was requested; `code` says why. */
 export class SessionStoreError extends Error {
   override readonly name = "SessionStoreError";
   readonly code: SessionStoreErrorCode;
 
-  /**
-   * @param message - by default a sentence for the known codes
-   */
+  /** @param message - defaults to a sentence for the known codes */
   constructor(code: SessionStoreErrorCode, message?: string, options?: ErrorOptions) {
     super(message ?? sentences[code] ?? `The session store failed: ${code}`, options);
     this.code = code;

@@ -10,15 +10,15 @@ import {
   storeErrorCode,
 } from "./store-access.ts";
 
-/** After this time without an acknowledgement, the store counts as slow. */
+/** A store that has not acknowledged after this time counts as slow. */
 const SLOW_MS = 500;
-/** The first pause before a failed call is repeated; it doubles. */
+/** The pause before the first retry of a failed call; it doubles each time. */
 const PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
-/** How long the end of a session may wait for its store. */
+/** How long closing a session may wait for its store. */
 const CLOSING_MS = 3_000;
 
-/** Somebody who waits until so many lines are acknowledged. */
+/** A caller that waits until this many lines are acknowledged. */
 interface Waiting {
   readonly lines: number;
   readonly resolve: () => void;
@@ -26,9 +26,9 @@ interface Waiting {
 }
 
 /**
- * The one writer of a session in a store. What is added is written in order, in as few batches as the
- * store is slow; {@link stored} tells when. The lease is taken with the first write unless the session
- * was opened with one, and renewed until the end.
+ * The only writer of a session in a store. Added lines are written in order; the slower the store, the
+ * larger the batches. {@link stored} tells when they are written. The lease is taken with the first
+ * write unless the session was opened with one, and is renewed until the end.
  */
 export class StoreJournal {
   readonly key: SessionKey;
@@ -41,12 +41,12 @@ export class StoreJournal {
   #acknowledged = 0;
   #isWriting = false;
   #waiting: Waiting[] = [];
-  /** Why nothing is written any more. */
+  /** Why no more lines are written. */
   #ended: SessionError | undefined;
-  /** Rejects once a closing session has waited long enough. */
+  /** Rejects once a session that is being closed has waited long enough. */
   readonly #hurry = Promise.withResolvers<never>();
 
-  /** @param opened - the lease a session was opened with, and how many lines it had */
+  /** @param opened - the lease with which the session was opened, and its number of lines */
   constructor(
     access: StoreAccess,
     key: SessionKey,
@@ -65,7 +65,7 @@ export class StoreJournal {
     return this.#acknowledged;
   }
 
-  /** The number of its lease; undefined before the first write. */
+  /** The token of its lease; undefined before the first write. */
   get token(): number | undefined {
     return this.#lease?.token;
   }
@@ -92,7 +92,7 @@ export class StoreJournal {
   }
 
   /**
-   * Whether the session can be written.
+   * Checks whether the session can be written.
    *
    * @throws {SessionError} `session_lost`, `session_write_failed`, `disposed`
    */
@@ -101,8 +101,8 @@ export class StoreJournal {
   }
 
   /**
-   * Fulfilled once everything that was added is acknowledged; undefined if it is.
-   * Rejects with {@link SessionError} `session_write_failed` or `session_lost`.
+   * Fulfilled once all added lines are acknowledged; undefined if they already are. Rejects with
+   * {@link SessionError} `session_write_failed` or `session_lost`.
    */
   stored(): Promise<void> | undefined {
     if (this.#acknowledged === this.#added) return undefined;
@@ -112,10 +112,10 @@ export class StoreJournal {
   }
 
   /**
-   * Begins again after a failure, with a new lease: a write of before that is still on its way is
-   * refused by the store.
+   * Starts again after a failure, with a new lease: the store refuses an earlier write that is
+   * still in transit.
    *
-   * @returns what the store has
+   * @returns the entries in the store
    * @throws {SessionError} `session_write_failed`, `session_lost`
    */
   async recover(): Promise<StoreEntry[] | null> {
@@ -142,7 +142,7 @@ export class StoreJournal {
   }
 
   /**
-   * Asks the store whether this host is still the one that writes the session.
+   * Asks the store whether this host still holds the session.
    *
    * @throws {SessionError} `session_lost`, `session_write_failed`
    */
@@ -156,7 +156,7 @@ export class StoreJournal {
     });
   }
 
-  /** Writes the remaining lines, if that takes a short time, and gives the lease back. */
+  /** Writes the remaining lines, if that takes a short time, and releases the lease. */
   async close(): Promise<void> {
     const timer = setTimeout(() => {
       this.#hurry.reject(new Error("the session ended"));
@@ -176,7 +176,7 @@ export class StoreJournal {
   async #write(): Promise<void> {
     this.#isWriting = true;
     try {
-      // Calls of one turn of the event loop go in one batch.
+      // Calls within one turn of the event loop go into one batch.
       await Promise.resolve();
       while (this.#outbox.length > 0) {
         const batch = this.#outbox;
@@ -192,7 +192,7 @@ export class StoreJournal {
     }
   }
 
-  /** The files that entries name are stored before the entries. */
+  /** Stores the files that entries name before the entries. */
   async #writeBatch(batch: readonly object[]): Promise<void> {
     const { files, putLog, store } = this.#access;
     let lines = batch;
@@ -208,7 +208,7 @@ export class StoreJournal {
     await this.#repeated(() => this.#append(lines));
   }
 
-  /** Calls the store until it answers, or for as long as a session waits for it. */
+  /** Repeats a call of the store until it succeeds, at most as long as a session may wait. */
   async #repeated<T>(call: () => Promise<T>): Promise<T> {
     const { timeoutMs } = this.#access;
     const deadline = performance.now() + timeoutMs;
@@ -261,7 +261,8 @@ export class StoreJournal {
       const renewed = await store.renew(lease, leaseMs);
       if (this.#lease?.token === renewed.token) this.#lease = renewed;
     } catch (error) {
-      // Anything else passes: a lease that ran out still counts until somebody takes the session.
+      // Other errors are temporary: an expired lease is still valid until another host acquires the
+      // session.
       if (storeErrorCode(error) !== "lease_lost" || this.#lease?.token !== lease.token) return;
       this.#end(this.#lose());
     }
@@ -278,7 +279,7 @@ export class StoreJournal {
     return new SessionError("session_write_failed", { path, reason }, { cause: error });
   }
 
-  /** Nothing is written any more; the owner is notified before waiting callers. */
+  /** Stops writing; the owner is notified before waiting callers. */
   #end(error: unknown): void {
     if (this.#ended !== undefined) return;
     const failure = this.#failure(error);
@@ -302,7 +303,7 @@ export class StoreJournal {
     this.#renewal = undefined;
   }
 
-  /** A call of a store that is down may never end. */
+  /** Limits the time of a call, because a store that is down may never answer. */
   async #within<T>(deadline: number, call: Promise<T>): Promise<T> {
     const left = Math.max(0, deadline - performance.now());
     return within(left, Promise.race([call, this.#hurry.promise]), () => {

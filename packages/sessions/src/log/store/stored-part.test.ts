@@ -9,7 +9,7 @@ const accessTo = (store: MemorySessionStore, timeoutMs: number): StoreAccess => 
   return { store, projectKey: "p", leaseMs: 10_000, timeoutMs, owner: "test" };
 };
 
-it("waits for a store that is away when a subagent begins", async () => {
+it("waits for a store that is unavailable when a subagent begins", async () => {
   const store = new MemorySessionStore();
   const away = new TypeError("fetch failed");
   vi.spyOn(store, "load").mockRejectedValueOnce(away).mockRejectedValueOnce(away);
@@ -19,7 +19,7 @@ it("waits for a store that is away when a subagent begins", async () => {
   await part.close();
 });
 
-it("gives up on a store that stays away", async () => {
+it("gives up on a store that stays unavailable", async () => {
   const store = new MemorySessionStore();
   vi.spyOn(store, "load").mockRejectedValue(new TypeError("fetch failed"));
   const opening = openStoredPart(accessTo(store, 250), key);

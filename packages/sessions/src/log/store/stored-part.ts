@@ -7,12 +7,12 @@ import type { SessionKey, StoreLease } from "./session-store.ts";
 import { referenceOf, type StoreAccess, storeErrorCode } from "./store-access.ts";
 import { StoreJournal } from "./store-journal.ts";
 
-/** Between two tries to begin. */
+/** The pause between two attempts to begin. */
 const PAUSE_MS = 100;
 const READ_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
-/** Begins a log with a name that no other part has. */
+/** Begins a log under a name that no other part has. */
 export async function openStoredPart(
   access: StoreAccess,
   wanted: SessionKey,
@@ -22,7 +22,7 @@ export async function openStoredPart(
     const key = { ...wanted, subpath: numbered(wanted.subpath, count) };
     const begin = async () => {
       if ((await store.load(key)) !== null) return undefined;
-      // Somebody else may be about to write it.
+      // Another process may be about to write it.
       return store.acquire(key, leaseMs, owner).catch((error: unknown) => {
         if (storeErrorCode(error) === "lease_held") return undefined;
         throw error;
@@ -33,12 +33,12 @@ export async function openStoredPart(
   }
 }
 
-/** A log below a session's, which takes over what a subagent writes into its own file. */
+/** A log below a session's log, which copies what a subagent writes to its own file. */
 function createStoredPart(access: StoreAccess, key: SessionKey, lease: StoreLease): SessionPart {
   let filePath: string | undefined;
-  /** How much of the file has been read; the end of a line. */
+  /** How much of the file has been read, up to the end of a line. */
   let offset = 0;
-  /** Reads of the file come one after the other. */
+  /** Serialises reads of the file. */
   let reading: Promise<unknown> = Promise.resolve();
   const journal = new StoreJournal(access, key, { lease, lines: 0 });
 
@@ -56,7 +56,7 @@ function createStoredPart(access: StoreAccess, key: SessionKey, lease: StoreLeas
     }
   }
 
-  /** Whole lines; what is behind the last of them is read next time. */
+  /** The complete lines; anything after the last of them is read next time. */
   async function newLines(file: FileHandle): Promise<object[]> {
     const pieces: Buffer[] = [];
     for (let at = offset; ; ) {
@@ -68,7 +68,7 @@ function createStoredPart(access: StoreAccess, key: SessionKey, lease: StoreLeas
     const bytes = Buffer.concat(pieces);
     const end = bytes.lastIndexOf(NEWLINE) + 1;
     offset += end;
-    // A damaged line is left out, as when the file is opened.
+    // A damaged line is skipped, as when the file is opened.
     const lines = bytes.toString("utf8", 0, end).split("\n");
     return lines.map(parseObject).filter((entry) => entry !== undefined);
   }
@@ -92,7 +92,7 @@ function createStoredPart(access: StoreAccess, key: SessionKey, lease: StoreLeas
   };
 }
 
-/** A store that is away is waited for, as it is for every other write of a session. */
+/** Waits for an unavailable store, like every other write of a session. */
 async function repeated<T>({ timeoutMs }: StoreAccess, call: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -128,7 +128,7 @@ export async function storeLog(
   return true;
 }
 
-/** The name of a part that is not the first with its name. */
+/** The name of a part that is not the first with its base name. */
 export function numbered(subpath: string | undefined, count: number): string {
   return count === 1 ? (subpath ?? "") : `${subpath}~${count}`;
 }

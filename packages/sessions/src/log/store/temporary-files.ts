@@ -3,13 +3,14 @@ import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { randomHex } from "@tau-agent/system";
 
-/** How names begin that hosts give to files and folders of theirs in the temporary folder. */
+/** The prefixes of names that hosts give their files and folders in the temporary folder. */
 const ownNames = /^(pi-bash|tau-mcp|tau-tasks|tau-output)-/;
 const MAX_DEPTH = 16;
 
 /**
- * What hosts keep in the temporary folder of a machine. What a session names may be the words of a
- * tool, and a store belongs to many: nothing else is read here, and nothing is written elsewhere.
+ * Files that hosts keep in the temporary folder of a machine. A path in a session may come from a
+ * tool's output, and several users may share a store: so no other files are read, and nothing is
+ * written elsewhere.
  */
 export class TemporaryFiles {
   readonly #root: string;
@@ -19,14 +20,17 @@ export class TemporaryFiles {
     this.#root = root;
   }
 
-  /** What a file of a host is called in every temporary folder; undefined for any other file. */
+  /**
+   * The name of a host's file, which is the same in every temporary folder; undefined for any other
+   * file.
+   */
   nameOf(path: string): string | undefined {
     if (!isAbsolute(path)) return undefined;
     const name = relative(this.#root, path).split(sep).join("/");
     return isOwnName(name) ? name : undefined;
   }
 
-  /** Where the file with a name of {@link nameOf} is here; undefined for what is not such a name. */
+  /** The path on this machine for a name from {@link nameOf}; undefined for any other text. */
   pathOf(name: string): string | undefined {
     return isOwnName(name) ? join(this.#root, ...name.split("/")) : undefined;
   }
@@ -55,9 +59,9 @@ export class TemporaryFiles {
   }
 
   /**
-   * Writes a private file, whole or not at all. One of another size is replaced.
+   * Writes a private file, completely or not at all. An existing file of another size is replaced.
    *
-   * @returns whether it is there
+   * @returns whether the file exists afterwards
    */
   async write(path: string, pieces: AsyncIterable<Uint8Array>): Promise<boolean> {
     const name = this.nameOf(path);
@@ -67,7 +71,7 @@ export class TemporaryFiles {
     try {
       for await (const piece of pieces) await file.writeFile(piece);
       await file.close();
-      // A link takes no other's place; what is there and is this user's may be replaced.
+      // A link never replaces a file; an existing file may be replaced if it belongs to this user.
       await link(draft, path).catch(async (error: unknown) => {
         if ((await this.sizeOf(path)) === undefined) throw error;
         await rename(draft, path);
@@ -86,7 +90,7 @@ export class TemporaryFiles {
     });
   }
 
-  /** In a folder for all users, one that is there may be somebody's trap. */
+  /** In a folder that all users share, an existing folder may be another user's trap. */
   #makeFolders(name: string): boolean {
     for (const folder of foldersOf(name)) {
       const path = join(this.#root, folder);

@@ -7,8 +7,10 @@ import type { LogWriter } from "./log-writer.ts";
 /** When to flush the file to disk, to survive power cuts. */
 export type FsyncMode = "none" | "turn" | "entry";
 
-/** Writes a session into its file. A file that is deleted while in use is written again as a whole. */
-/** @param file - the open file of a session that goes on */
+/**
+ * Writes a session to its file. A file that is deleted during use is written again as a whole.
+ * @param file - the open file of a session that is continued
+ */
 export function createFileWriter(
   path: string,
   fsync: FsyncMode = "none",
@@ -79,11 +81,11 @@ export function createFileWriter(
         throw new SessionError("session_changed", { path });
       }
     },
-    /** Each entry is with the operating system before the call that wrote it returns. */
+    /** Each entry has reached the operating system before the call that wrote it returns. */
     stored() {
       return undefined;
     },
-    /** A failed write was taken back, and the next one tries again. */
+    /** A failed write was undone, and the next one tries again. */
     recover() {
       return undefined;
     },

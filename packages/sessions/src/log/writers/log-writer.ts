@@ -4,19 +4,21 @@ import type { SessionPart } from "../store/session-part.ts";
 import type { StoreReports } from "../store/store-access.ts";
 
 /**
- * Keeps the lines of one session: in a file, in a store, or nowhere. {@link SessionLog} decides what is
- * written and when.
+ * Keeps the lines of one session: in a file, in a store, or nowhere. {@link SessionLog} decides what to
+ * write and when.
  */
 export interface LogWriter {
   /** The path of the session's file, existing or planned; undefined without a file. */
   readonly path: string | undefined;
   /** How other sessions refer to this one: its path, or its id in a store. */
   readonly reference: string | undefined;
-  /** What names the session to places where its host changes something, and how often it was taken. */
+  /**
+   * Identifies the session in places where its host makes changes, and says how often it was taken.
+   */
   readonly ownership: Ownership | undefined;
-  /** The header is written, so entries can follow. */
+  /** Whether the header is written, so that entries can follow. */
   readonly isBegun: boolean;
-  /** Present where subagents and files of the session are kept with its entries. */
+  /** Present if subagents and files of the session are kept with its entries. */
   readonly parts?: LogParts;
 
   /**
@@ -26,13 +28,15 @@ export interface LogWriter {
    */
   begin(lines: readonly (SessionHeader | SessionEntry)[]): void;
 
-  /** Begins with lines that another file has, and returns a reader of them. As {@link begin}. */
+  /**
+   * Begins with lines of another file, and returns a reader for them. Otherwise like {@link begin}.
+   */
   beginWithPieces?(pieces: Iterable<Uint8Array>): LineReader;
 
   /**
-   * Writes entries after what is there.
+   * Appends entries.
    *
-   * @returns false if what was written is gone, so that everything has to be written again
+   * @returns false if the written data is gone, so that everything must be written again
    * @throws {SessionError} `session_write_failed`, `session_changed`, `session_lost`; nothing is written then
    */
   append(entries: readonly SessionEntry[]): boolean;
@@ -41,21 +45,21 @@ export interface LogWriter {
   endTurn(): void;
 
   /**
-   * Checks whether what is written still agrees with the session.
+   * Checks whether the written data still matches the session.
    *
    * @throws {SessionError} `session_changed`, `session_lost`
    */
   check(): void;
 
   /**
-   * Resolves once everything that was written is kept; undefined if it is. Rejects with
+   * Resolves once everything written is safely stored; undefined if it already is. Rejects with
    * {@link SessionError} `session_write_failed` or `session_lost`.
    */
   stored(): Promise<void> | undefined;
 
   /**
-   * After a failure, gets ready to write again, and resolves with the entries that are kept, or undefined if
-   * there are none; undefined if there was no failure.
+   * After a failure, prepares to write again and resolves with the stored entries, or with undefined if
+   * there are none. Returns undefined if there was no failure.
    *
    * @throws {SessionError} `session_lost`, `session_write_failed`, also as a rejection
    */
@@ -65,18 +69,18 @@ export interface LogWriter {
 }
 
 export interface Ownership {
-  /** The same for each host of the session, and for no other session. */
+  /** The same for each host of the session, and different for every other session. */
   readonly key: string;
   readonly epoch: number;
 }
 
-/** Keeps what belongs to a session besides its entries. */
+/** Keeps the parts of a session besides its entries. */
 export interface LogParts {
   /** Begins a log for a subagent. */
   openPart(toolCallId: string, id: string): Promise<SessionPart>;
-  /** The lines of a part; undefined if the store has none of that name. */
+  /** The lines of a part; undefined if the store has no part with that name. */
   readPart(reference: string): Promise<readonly object[] | undefined>;
-  /** Restores files that the arguments of a call name; undefined without any. */
+  /** Restores files that the arguments of a call name; undefined if there are none. */
   restoreNamed(args: unknown): Promise<void> | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { LogWriter } from "./log-writer.ts";
 
-/** Writes nothing: the session is in memory only. */
+/** Writes nothing: the session is only in memory. */
 export const memoryWriter: LogWriter = {
   path: undefined,
   reference: undefined,

@@ -8,9 +8,9 @@ import { openStoredPart } from "../store/stored-part.ts";
 import type { LogOwner, LogParts, LogWriter, Ownership } from "./log-writer.ts";
 
 /**
- * Writes a session into a store. Entries are in memory at once, so that the next one can follow them,
- * but nothing is announced before {@link stored} resolves. What the store does not take leaves the memory
- * again.
+ * Writes a session to a store. Entries are in memory immediately, so that the next one can follow, but
+ * nothing is announced before {@link stored} resolves. Entries that the store does not accept are removed
+ * from memory.
  */
 export class StoreWriter implements LogWriter, LogParts {
   readonly path = undefined;
@@ -59,7 +59,7 @@ export class StoreWriter implements LogWriter, LogParts {
     return true;
   }
 
-  /** The store decides itself when it flushes. */
+  /** The store itself decides when to flush. */
   endTurn(): void {}
 
   check(): void {
@@ -80,7 +80,7 @@ export class StoreWriter implements LogWriter, LogParts {
     return this.#journal.close();
   }
 
-  /** The store is asked first: a host that lost the session begins no part of it. */
+  /** Asks the store first: a host that lost the session must not begin a part of it. */
   async openPart(toolCallId: string, id: string): Promise<SessionPart> {
     await this.#journal.confirm();
     const { key } = this.#journal;

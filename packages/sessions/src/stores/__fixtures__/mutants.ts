@@ -10,14 +10,14 @@ import { MemorySessionStore } from "../memory/memory-session-store.ts";
 
 type Overrides = { [Name in keyof SessionStore]?: SessionStore[Name] };
 
-/** A store with one fault, and the check that must see it. */
+/** A store with one fault, and the check that must detect it. */
 export interface Mutant {
   readonly name: string;
   readonly catches: string;
   readonly make: () => SessionStore;
 }
 
-/** A good store with other methods in front of it. */
+/** A correct store with some methods replaced. */
 function altered(override: (good: MemorySessionStore) => Overrides): () => SessionStore {
   return () => {
     const good = new MemorySessionStore();
@@ -33,7 +33,7 @@ function altered(override: (good: MemorySessionStore) => Overrides): () => Sessi
   };
 }
 
-/** A good store that reads keys differently. */
+/** A correct store that interprets keys differently. */
 function respelt(spell: (key: SessionKey) => SessionKey): () => SessionStore {
   return altered((good) => ({
     acquire: async (key, ttlMs, owner) => ({
@@ -64,7 +64,7 @@ function each(key: SessionKey, change: (text: string) => string): SessionKey {
 
 const textOf = (key: SessionKey): string => JSON.stringify(key);
 
-/** Passes entries through a change of their JSON text. */
+/** Changes the JSON text of stored entries. */
 function rewritten(change: (json: string) => string): () => SessionStore {
   return altered((good) => ({
     append: (key, entries, lease) => {
@@ -204,7 +204,7 @@ const entryMutants: readonly Mutant[] = [
   },
 ];
 
-/** Tokens as a good store would give them, changed on the way out and back in. */
+/** Changes tokens of a correct store on the way out, and back on the way in. */
 function retokened(
   token: (given: number, key: SessionKey) => number,
 ): () => SessionStore {
@@ -622,7 +622,7 @@ const otherMutants: readonly Mutant[] = [
   },
 ];
 
-/** Stores that are broken in one way each. */
+/** Stores that are each broken in one way. */
 export const mutants: readonly Mutant[] = [
   ...entryMutants,
   ...leaseMutants,

@@ -8,7 +8,7 @@ export interface EntryLine {
 }
 
 /**
- * Entries as text. Text keeps what databases drop from JSON: NUL, lone surrogates, `__proto__`.
+ * Entries as text. Text preserves what databases drop from JSON: NUL, lone surrogates, `__proto__`.
  *
  * @throws {SessionStoreError} `invalid_argument` for what JSON cannot express
  */
@@ -23,7 +23,7 @@ export function parseEntry(text: string): StoreEntry {
   return JSON.parse(text) as StoreEntry;
 }
 
-/** Lines whose ids are not in `known`, each id once; `known` is not changed. */
+/** The lines whose ids are not in `known`, each id once; does not change `known`. */
 export function unknownLines(
   lines: readonly EntryLine[],
   known: { has(id: string): boolean },

@@ -1,8 +1,8 @@
 import { type SessionKey, SessionStoreError } from "../../log/store/session-store.ts";
 
 /**
- * A key as one text; different keys have different texts. JSON escapes what a text may contain, lone
- * surrogates included.
+ * A key as one text; different keys have different texts. JSON escapes all characters of a text,
+ * including lone surrogates.
  *
  * @throws {SessionStoreError} `invalid_key`
  */
@@ -25,7 +25,7 @@ export function checkName(name: string, value: unknown): void {
 }
 
 /**
- * Checks how long a lease is asked for.
+ * Checks the requested duration of a lease.
  *
  * @throws {SessionStoreError} `invalid_argument`
  */

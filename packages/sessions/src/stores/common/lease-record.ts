@@ -1,9 +1,12 @@
 import { type LeaseToken, SessionStoreError } from "../../log/store/session-store.ts";
 
-/** What a store keeps of the leases of a key. It outlives the log: tokens rise forever. */
+/**
+ * What a store keeps about the leases of a key. It outlives the log, because tokens increase
+ * forever.
+ */
 export interface LeaseRecord {
   readonly token: number;
-  /** When it runs out, by the clock that {@link isLiving} is asked with. */
+  /** When it expires, by the clock that is passed to {@link isLiving}. */
   readonly expiresAt: number;
   readonly isReleased: boolean;
   readonly owner?: string | undefined;
@@ -14,7 +17,7 @@ export function isLiving(record: LeaseRecord | undefined, now: number): boolean 
 }
 
 /**
- * Refuses what does not have the newest token, or has one that was released.
+ * Refuses a token that is not the newest, or was released.
  *
  * @throws {SessionStoreError} `lease_lost`
  */

@@ -1,10 +1,10 @@
 import { SessionStoreError } from "../../log/store/session-store.ts";
 
 /**
- * Reads the URL of a store, without the parameter that only the store knows: a driver would take it for an
- * option of its own.
+ * Reads the URL of a store and removes the parameter that is meant for the store only: a driver would take
+ * it for one of its own options.
  *
- * @param protocols - what the URL may begin with
+ * @param protocols - the allowed protocols of the URL
  * @throws {SessionStoreError} `invalid_argument`
  */
 export function readStoreUrl(
@@ -16,7 +16,7 @@ export function readStoreUrl(
   try {
     url = new URL(text);
   } catch {
-    // Without the text: it may contain a password.
+    // The error must not include the URL, which may contain a password.
     throw new SessionStoreError("invalid_argument", "url is not a URL");
   }
   if (!protocols.includes(url.protocol)) {

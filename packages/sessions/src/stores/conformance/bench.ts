@@ -11,20 +11,23 @@ import { isSameJson } from "./same-json.ts";
 
 export interface Check {
   readonly name: string;
-  /** Rejects, with the reason, if the store breaks it. `key` is of a session that is not there yet. */
+  /**
+   * Rejects with the reason if the store breaks the contract. `key` is of a session that does not
+   * exist yet.
+   */
   readonly run: (bench: Bench, key: SessionKey) => Promise<void>;
 }
 
-/** Longer than any check takes. */
+/** Longer than any check. */
 const LONG_MS = 120_000;
 const MIN_SHORT_MS = 300;
 const MAX_SHORT_MS = 2_000;
 
-/** The store under test, with keys that nobody else uses and the words of the checks. */
+/** The store under test, with unique keys and the helpers of the checks. */
 export class Bench {
   readonly store: SessionStore;
   readonly projectKey: string;
-  /** A lease time that passes within a check, yet is long for a call of this store. */
+  /** A lease time short enough to expire within a check, yet long for a call of this store. */
   readonly shortMs: number;
   #entries = 0;
 
@@ -63,12 +66,12 @@ export class Bench {
     return this.store.acquire(key, LONG_MS, "conformance");
   }
 
-  /** Takes a lease that runs out while the check waits. */
+  /** Takes a lease that expires while the check waits. */
   acquireBriefly(key: SessionKey): Promise<StoreLease> {
     return this.store.acquire(key, this.shortMs, "conformance");
   }
 
-  /** Waits until a brief lease that was just taken or renewed has run out. */
+  /** Waits until a brief lease that was just taken or renewed has expired. */
   async outlast(): Promise<void> {
     await delay(this.shortMs * 1.5 + 100);
   }
@@ -81,7 +84,7 @@ export class Bench {
     return all;
   }
 
-  /** Checks that an append with this token is refused, and leaves nothing behind. */
+  /** Checks that an append with this token is refused and stores nothing. */
   async isRefused(key: SessionKey, lease: LeaseToken, what: string): Promise<void> {
     const before = await this.store.load(key);
     await rejects("lease_lost", this.store.append(key, this.entries(2), lease), what);
@@ -93,12 +96,12 @@ export class Bench {
   }
 }
 
-/** @throws with `reason` unless the condition holds */
+/** @throws with `reason` if the condition is false */
 export function ensure(condition: boolean, reason: string): asserts condition {
   if (!condition) throw new Error(reason);
 }
 
-/** @throws with `reason` and both values unless they are the same JSON */
+/** @throws with `reason` and both values if they are not the same JSON */
 export function same(actual: unknown, expected: unknown, reason: string): void {
   ensure(isSameJson(actual, expected), `${reason}: ${brief(actual)} instead of ${brief(expected)}`);
 }
@@ -121,7 +124,7 @@ function brief(value: unknown): string {
   try {
     text = JSON.stringify(value);
   } catch {
-    // Nothing that can be shown.
+    // The error cannot be converted to text.
   }
   text ??= String(value);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;

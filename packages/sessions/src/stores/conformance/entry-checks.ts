@@ -1,7 +1,7 @@
 import type { StoreEntry } from "../../log/store/session-store.ts";
 import { type Check, ensure, same } from "./bench.ts";
 
-/** What JSON can hold and databases like to lose. */
+/** Values that JSON can represent and databases tend to lose. */
 const hard: StoreEntry = {
   nul: "a\u0000b",
   high: "x\ud83dy",
@@ -17,7 +17,7 @@ const hard: StoreEntry = {
   ...(JSON.parse('{"odd":{"__proto__":{"x":1},"constructor":2,"toString":null}}') as StoreEntry),
 };
 
-/** Entries come back as they went in, in order, whole batches at a time, each id once. */
+/** Entries come back unchanged and in order, in complete batches, each id once. */
 export const entryChecks: readonly Check[] = [
   {
     name: "an unknown session loads as null",
@@ -82,7 +82,7 @@ export const entryChecks: readonly Check[] = [
         }
       };
       const readers = Promise.all([read(), read()]);
-      // Its reason is reported below; without this it would be an unhandled rejection meanwhile.
+      // Its rejection is reported below; without this line it would be unhandled meanwhile.
       readers.catch(() => undefined);
       try {
         for (let index = 0; index < 12; index++) {

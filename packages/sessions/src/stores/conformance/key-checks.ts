@@ -1,7 +1,7 @@
 import type { SessionKey } from "../../log/store/session-store.ts";
 import { type Bench, type Check, ensure, same } from "./bench.ts";
 
-/** Pairs of names that careless keys mix up. */
+/** Pairs of names that careless stores confuse. */
 const lookalikes: readonly (readonly [string, string])[] = [
   ["case", "Case"],
   ["caf\u00e9", "cafe\u0301"],
@@ -31,7 +31,7 @@ const lookalikes: readonly (readonly [string, string])[] = [
   ["l".repeat(5000) + "a", "l".repeat(5000) + "b"],
 ];
 
-/** Places where the parts of a key can slip into each other. */
+/** Pairs of keys whose parts could run into each other. */
 const borders: readonly (readonly [SessionKey, SessionKey])[] = [
   "/",
   ":",
@@ -60,7 +60,7 @@ const borders: readonly (readonly [SessionKey, SessionKey])[] = [
     ] as const,
 );
 
-/** Keys are texts of any spelling, and different ones never meet. */
+/** Keys may be any text, and different keys never collide. */
 export const keyChecks: readonly Check[] = [
   {
     name: "session ids are never mixed",
@@ -135,7 +135,7 @@ export const keyChecks: readonly Check[] = [
   },
 ];
 
-/** Writes to both keys of each pair, and checks that neither sees anything of the other. */
+/** Writes to both keys of each pair, and checks that neither sees data of the other. */
 async function areApart(
   bench: Bench,
   pairs: readonly (readonly [SessionKey, SessionKey])[],

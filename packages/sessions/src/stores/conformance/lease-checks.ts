@@ -1,7 +1,7 @@
 import type { SessionKey, StoreEntry, StoreLease } from "../../log/store/session-store.ts";
 import { type Check, ensure, rejects, same } from "./bench.ts";
 
-/** One writer at a time, also after a writer was paused. */
+/** Only one writer at a time, even after a writer was paused. */
 export const leaseChecks: readonly Check[] = [
   {
     name: "a lease says what it is",
@@ -173,7 +173,7 @@ function isLease(lease: StoreLease, key: SessionKey, from: string): void {
   const isToken = Number.isSafeInteger(lease.token) && lease.token > 0;
   ensure(isToken, `${from} returned a token that is not a positive integer`);
   same({ ...lease.key }, key, `${from} returned another key`);
-  // By the store's clock, which may differ from this one's.
+  // By the store's clock, which may differ from the local one.
   const isTime = Number.isFinite(lease.expiresAt) && lease.expiresAt > 1e12;
   ensure(isTime, `${from} returned an expiresAt that is not in milliseconds since the epoch`);
 }

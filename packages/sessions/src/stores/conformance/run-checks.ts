@@ -7,16 +7,16 @@ import { entryChecks } from "./entry-checks.ts";
 import { keyChecks } from "./key-checks.ts";
 import { leaseChecks } from "./lease-checks.ts";
 
-/** What came of one check. */
+/** The result of one check. */
 export interface ConformanceResult {
   /** The contract that was checked. */
   readonly name: string;
   readonly ok: boolean;
-  /** How the store broke it. */
+  /** How the store broke the contract. */
   readonly reason?: string;
 }
 
-/** What came of all checks. */
+/** The results of all checks. */
 export interface ConformanceReport {
   readonly results: ConformanceResult[];
 }
@@ -28,7 +28,7 @@ const checks: readonly Check[] = [
   ...blobChecks,
   ...deleteChecks,
 ];
-/** A few at a time: the time that one lets pass, others use. */
+/** A few at a time: others can use the time that one spends waiting. */
 const CONCURRENCY = 6;
 
 /** How long checks may take, whatever the store does. */
@@ -56,19 +56,19 @@ export async function runChecks(
   return { results };
 }
 
-/** How long a call takes, so that leases are not too short for a store that is far away. */
+/** Measures the time of a call, so that leases are long enough for a distant store. */
 async function timeOfCall(store: SessionStore, limitMs: number): Promise<number> {
   const projectKey = `conformance ${randomHex(8)}`;
   try {
     return await endsWithin(limitMs, async () => {
-      // The first call connects.
+      // The first call opens the connection.
       await store.load({ projectKey, sessionId: "first call" });
       const begin = performance.now();
       await store.load({ projectKey, sessionId: "second call" });
       return performance.now() - begin;
     });
   } catch {
-    // The checks will say what is wrong.
+    // The checks will report the error.
     return 0;
   }
 }

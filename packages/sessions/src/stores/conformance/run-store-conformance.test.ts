@@ -8,7 +8,7 @@ import { runStoreConformance } from "./run-store-conformance.ts";
 
 const limitMs = 60_000;
 
-test("the store in memory keeps every contract", { timeout: limitMs }, async () => {
+test("the store in memory passes every check", { timeout: limitMs }, async () => {
   const { results } = await runStoreConformance(new MemorySessionStore());
   expect(results.filter(({ ok }) => !ok)).toEqual([]);
   expect(results.length).toBeGreaterThan(25);
@@ -28,7 +28,7 @@ test.concurrent.each(slice(mutants, 15))(
   },
 );
 
-test("a store that answers nothing ends in time", async () => {
+test("a run against a store that never answers ends in time", async () => {
   const never = () => new Promise<never>(() => undefined);
   const store = new Proxy({}, { get: () => never }) as SessionStore;
   const limits = { probeMs: 50, checkMs: 100, totalMs: 400 };

@@ -2,9 +2,9 @@ import type { SessionStore } from "../../log/store/session-store.ts";
 import { type ConformanceReport, runChecks } from "./run-checks.ts";
 
 /**
- * Checks a store against the contracts of `SessionStore`. It writes to projects of its own, whose names
- * begin with `conformance`. It needs no test framework, never rejects, and ends within 40 seconds, also
- * if a call of the store never does.
+ * Checks a store against the contracts of `SessionStore`. It writes to separate projects whose names
+ * begin with `conformance`. It needs no test framework, never rejects, and ends within 40 seconds, even
+ * if a call of the store never ends.
  *
  * @example
  * const { results } = await runStoreConformance(myStore);

@@ -10,7 +10,7 @@ export function isSameJson(left: unknown, right: unknown): boolean {
   });
 }
 
-/** A member of its own: `__proto__` would otherwise be the prototype. */
+/** An own member: otherwise `__proto__` would be the prototype. */
 function memberOf(value: object, name: string): unknown {
   return Object.getOwnPropertyDescriptor(value, name)?.value;
 }

@@ -6,13 +6,15 @@ import { isLivingOwner, processOwner } from "./process-owner.ts";
 
 const POLL_MS = 5;
 const PATIENCE_MS = 10_000;
-/** Removing a dead owner's guard is quick: a process that has not done it by then has died. */
+/**
+ * Removing a dead owner's guard is quick: a process that has not finished after this time has died.
+ */
 const STEALING_MS = 10_000;
 
 /**
- * Does work in one process at a time: what is checked in it still holds when it writes. The work is
- * synchronous, so within a process the calls keep their order. A process that is stopped in the middle
- * keeps the others out, one that has died does not.
+ * Does work in only one process at a time, so that conditions checked in it still hold when it writes.
+ * The work is synchronous, so calls within a process keep their order. A process that is stopped in
+ * the middle keeps the others out; one that has died does not.
  *
  * @throws {SessionStoreError} `unavailable` when another process does not finish
  */
@@ -33,7 +35,7 @@ export async function guarded<T>(path: string, work: () => T): Promise<T> {
   }
 }
 
-/** A link appears with its contents, so nobody reads half of them. */
+/** A link appears together with its content, so no process reads a partial file. */
 function take(path: string): boolean {
   const draft = `${path}.${randomHex(6)}`;
   writeFileSync(draft, processOwner(), { mode: 0o600, flag: "wx" });
@@ -53,11 +55,11 @@ function removeDead(path: string): void {
   const stealing = `${path}.stealing`;
   if (!take(stealing)) {
     const since = statSync(stealing, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    // Also if the time was set back since.
+    // Also if the clock was set back since.
     if (Math.abs(Date.now() - since) > STEALING_MS) remove(stealing);
     return;
   }
-  // Looked at again: the guard may be another process's by now.
+  // Checked again, because the guard may belong to another process by now.
   if (isDead(path)) remove(path);
   remove(stealing);
 }

@@ -6,22 +6,24 @@ import type { SessionKey } from "../../log/store/session-store.ts";
 import { checkName, keyText } from "../common/keys.ts";
 
 const MAX_NAME_BYTES = 200;
-/** How names of session files begin that a host has made. */
+/** The beginning of session file names made by hosts. */
 const stamp = String.raw`\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z_`;
 const hostName = new RegExp(`^${stamp}(.+)\\.jsonl$`);
 
 export interface KeyFiles {
   readonly project: string;
-  /** The folder beside the session file, for what a host does not look at. */
+  /** The folder beside the session file, for files that hosts do not read. */
   readonly side: string;
-  /** How files of the key begin in {@link side}. */
+  /** The prefix of the key's files in {@link side}. */
   readonly prefix: string;
   readonly session: string;
-  /** For a subpath: its log. A session's own log is looked up in {@link project}. */
+  /** The log of a subpath. A session's own log is looked up in {@link project}. */
   readonly log: string | undefined;
 }
 
-/** Where a key's files are in a folder of sessions, which a host without a store understands, too. */
+/**
+ * Where a key's files are in a session folder whose layout hosts without a store also understand.
+ */
 export function filesOf(directory: string, key: SessionKey): KeyFiles {
   keyText(key);
   const session = sessionName(key.sessionId);
@@ -34,7 +36,7 @@ export function filesOf(directory: string, key: SessionKey): KeyFiles {
   return { project, side, session, prefix, log: `${prefix}.jsonl` };
 }
 
-/** The folder of a project: the one a host uses, if the key is the name of such a folder. */
+/** The folder of a project: the one that a host uses, if the key is the name of such a folder. */
 export function projectFolder(directory: string, projectKey: string): string {
   checkName("projectKey", projectKey);
   return join(directory, isPlain(projectKey) ? projectKey : `~${hash(projectKey)}`);
@@ -50,12 +52,12 @@ export function sessionFiles(project: string): string[] {
   return attempt(() => readdirSync(project).filter((name) => name.endsWith(".jsonl"))) ?? [];
 }
 
-/** What tells the session in the name of its file; the id itself, or a hash of an unusual one. */
+/** The part of the file name that identifies the session: its id, or a hash of an unusual id. */
 export function sessionNameOf(fileName: string): string {
   return hostName.exec(fileName)?.[1] ?? fileName.slice(0, -".jsonl".length);
 }
 
-/** Whether the name tells the id only by its hash. */
+/** Whether the name contains only a hash of the id. */
 export function isHashed(name: string): boolean {
   return name.startsWith("~");
 }
@@ -69,13 +71,13 @@ function sessionName(sessionId: string): string {
 /** Whether a text can be the name of a file that no other text has. */
 function isPlain(text: string): boolean {
   if (Buffer.byteLength(text) > MAX_NAME_BYTES || /^[.~]|[. ]$/.test(text)) return false;
-  // File systems of other systems take `A` for `a`, and different spellings of `é` for one.
+  // File systems of other systems treat `A` as `a`, and different spellings of `é` as the same.
   if (process.platform !== "linux") return /^[a-z0-9._-]+$/.test(text);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a name must not contain
   return !/[/\u0000-\u001f]/.test(text) && Buffer.from(text).toString() === text;
 }
 
 function hash(text: string): string {
-  // JSON tells lone surrogates apart, which UTF-8 does not.
+  // JSON distinguishes lone surrogates, UTF-8 does not.
   return createHash("sha256").update(JSON.stringify(text)).digest("hex");
 }

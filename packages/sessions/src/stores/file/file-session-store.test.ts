@@ -28,7 +28,7 @@ function entry(id: string): StoreEntry {
   return { type: "custom", id, parentId: null, timestamp, customType: "test" };
 }
 
-test("the store in files keeps every contract", { timeout: 60_000 }, async () => {
+test("the store in files passes every check", { timeout: 60_000 }, async () => {
   const { results } = await runStoreConformance(new FileSessionStore({ directory: folder() }));
   expect(results.filter(({ ok }) => !ok)).toEqual([]);
 });
@@ -53,7 +53,7 @@ test("writes the file that a host without a store would write", async () => {
   await store.release(await store.acquire(key, 60_000));
 });
 
-test("a torn last line is set aside before the next one is written", async () => {
+test("a torn last line is moved aside before the next one is written", async () => {
   const directory = folder();
   const store = new FileSessionStore({ directory });
   const lease = await store.acquire(key, 60_000);
@@ -69,7 +69,7 @@ test("a torn last line is set aside before the next one is written", async () =>
   await store.release(lease);
 });
 
-test("a lease whose owner lives is kept past its time", async () => {
+test("a lease whose owner lives stays valid after it expires", async () => {
   const directory = folder();
   const store = new FileSessionStore({ directory });
   await store.acquire(key, 1, processOwner());
@@ -77,7 +77,7 @@ test("a lease whose owner lives is kept past its time", async () => {
   await expect(store.acquire(key, 60_000)).rejects.toMatchObject({ code: "lease_held" });
 });
 
-test("a lease whose owner died, or is not named, ends with its time", async () => {
+test("a lease whose owner died, or has no name, ends when it expires", async () => {
   const store = new FileSessionStore({ directory: folder() });
   const dead = spawn(process.execPath, ["-e", ""]);
   const owner = processOwner().replace(String(process.pid), String(dead.pid));

@@ -42,20 +42,21 @@ import { appendLines, idsOf, type KnownIds, readEntries } from "./log-file.ts";
 
 /** Where a {@link FileSessionStore} keeps its files. */
 export interface FileSessionStoreOptions {
-  /** The folder that holds a folder for each project, such as `~/.pi/agent/sessions`. */
+  /** The folder that contains a folder for each project, such as `~/.pi/agent/sessions`. */
   readonly directory: string;
 }
 
 /**
- * A store in files of the format that hosts write without a store: both find each other's sessions,
- * and neither writes one that the other has open. Processes of one machine may share the folder.
+ * A store in files, in the format that hosts use without a store: both find each other's sessions,
+ * and neither writes to a session that the other has open. Processes on one machine may share the
+ * folder.
  */
 export class FileSessionStore implements SessionStore {
   readonly #directory: string;
-  /** What waits for the session whose files are in a folder. */
+  /** Queues work for the same session, by folder. */
   readonly #turns = new Turns();
   readonly #known = new Map<string, KnownIds>();
-  /** Locks against hosts without a store, by key. */
+  /** Locks that keep out hosts without a store, by key. */
   readonly #locks = new Map<string, SessionLease>();
 
   constructor({ directory }: FileSessionStoreOptions) {
@@ -97,7 +98,7 @@ export class FileSessionStore implements SessionStore {
   }
 
   async append(key: SessionKey, entries: readonly object[], lease: LeaseToken): Promise<void> {
-    // Now: the caller may change its entries while this waits.
+    // Converted now, because the caller may change its entries while this waits.
     const lines = entryLines(entries);
     const header = lines[0] && parseEntry(lines[0].text);
     await this.#inGuard(key, (files, text) => {
@@ -145,7 +146,7 @@ export class FileSessionStore implements SessionStore {
       for (const name of readdirSync(files.side)) {
         const path = join(files.side, name);
         if (key.subpath !== undefined && !path.startsWith(`${files.prefix}.`)) continue;
-        // Tokens outlive the session, and nobody who still has one may bring it back.
+        // Tokens outlive the session: a holder of an old one must not bring the session back.
         if (name.endsWith(".lease")) endLease(path);
         else if (!name.startsWith("guard")) rmSync(path, { recursive: true, force: true });
       }
@@ -176,7 +177,7 @@ export class FileSessionStore implements SessionStore {
     }
   }
 
-  /** Runs a step that nobody else overlaps, in the order of the calls. */
+  /** Runs a step exclusively, in the order of the calls. */
   async #inGuard<T>(key: SessionKey, step: (files: KeyFiles, text: string) => T): Promise<T> {
     const text = keyText(key);
     const files = filesOf(this.#directory, key);
@@ -194,7 +195,7 @@ export class FileSessionStore implements SessionStore {
     }
   }
 
-  /** Keeps hosts without a store away; takes over what an earlier lease of this key left. */
+  /** Keeps out hosts without a store; takes over a lock that an earlier lease of this key left. */
   #lock(key: SessionKey, log: string, held: FileLease | undefined): void {
     if (key.subpath !== undefined) return;
     this.#unlock(key);
@@ -226,7 +227,7 @@ function logOf(files: KeyFiles): string | undefined {
   return statSync(files.log, { throwIfNoEntry: false }) === undefined ? undefined : files.log;
 }
 
-/** The path of a log that does not exist yet; a session's is named as hosts name theirs. */
+/** The path of a new log; a session's log is named as hosts name theirs. */
 function newLog(files: KeyFiles, key: SessionKey, header: StoreEntry = {}): string {
   if (files.log !== undefined) return files.log;
   const { type, id, timestamp } = header;

@@ -5,7 +5,7 @@ import { isInTime, type LeaseTime } from "./lease-time.ts";
 import { isLivingOwner } from "./process-owner.ts";
 
 export interface FileLease extends LeaseRecord, LeaseTime {
-  /** The contents of the lock file that keeps hosts without a store away. */
+  /** The content of the lock file that keeps out hosts without a store. */
   readonly lock?: string | undefined;
 }
 
@@ -21,14 +21,14 @@ export function readLease(path: string): FileLease | undefined {
   return JSON.parse(text) as FileLease;
 }
 
-/** Replaces the file in one step: half a file would make tokens begin again. */
+/** Replaces the file in one step: with a partial file, tokens would start again. */
 export function writeLease(path: string, lease: FileLease): void {
   const draft = `${path}.${randomHex(6)}`;
   writeFileSync(draft, JSON.stringify(lease), { mode: 0o600, flag: "wx" });
   renameSync(draft, path);
 }
 
-/** Whether a lease keeps others out: until its time, or as long as the process it names lives. */
+/** Whether a lease keeps others out: until it expires, or as long as the process it names lives. */
 export function holdsOut(lease: FileLease | undefined): boolean {
   if (lease === undefined || lease.isReleased) return false;
   return isInTime(lease) || isLivingOwner(lease.owner);

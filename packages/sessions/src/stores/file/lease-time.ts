@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
-/** How far the clocks of machines that share a folder may be apart. */
+/** The largest difference between the clocks of machines that share a folder. */
 const SKEW_MS = 60_000;
 
-/** When a lease ends, in a form that survives that the time is set. */
+/** When a lease ends, in a form that survives changes to the system clock. */
 export interface LeaseTime {
   /** In milliseconds since the epoch, for other machines and for people. */
   readonly expiresAt: number;
-  /** How long it was given for; absent in leases of earlier hosts. */
+  /** The granted duration; absent in leases of earlier hosts. */
   readonly ttlMs?: number | undefined;
-  /** The same moment on the clock that runs since this machine was started. */
+  /** The same moment on the monotonic clock of this machine, which runs since it was started. */
   readonly uptime?: { readonly boot: string; readonly until: number } | undefined;
 }
 
@@ -22,21 +22,25 @@ export function endsIn(ttlMs: number): Required<LeaseTime> {
 export function isInTime({ expiresAt, ttlMs = Infinity, uptime }: LeaseTime): boolean {
   const isOfToday = uptime?.boot === bootOfMachine();
   const left = isOfToday ? uptime.until - uptimeMs() : expiresAt - Date.now();
-  // More than it was given for: a clock was set back, or began again.
+  // More time left than was granted: a clock was set back, or restarted.
   return left > 0 && left <= ttlMs + (isOfToday ? 0 : SKEW_MS);
 }
 
-/** One clock for all processes of a machine, which nobody can set. */
+/** A clock shared by all processes of a machine, which cannot be set. */
 function uptimeMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
-/** Tells the clocks of {@link uptimeMs} apart: those of other machines, and before a restart. */
+/**
+ * Identifies the clock of {@link uptimeMs}: other machines have different ones, and so does this
+ * one after a restart.
+ */
 function bootOfMachine(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   } catch {
-    // Elsewhere, the clock tells of a restart: a lease of before has more time left than it was given.
+    // On other systems a restart shows in the clock: an older lease would have more time left than was
+    // granted.
     return `host ${hostname()}`;
   }
 }

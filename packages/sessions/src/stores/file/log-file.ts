@@ -13,13 +13,13 @@ import { errorCode, randomHex } from "@tau-agent/system";
 import type { StoreEntry } from "../../log/store/session-store.ts";
 import type { EntryLine } from "../common/entry-lines.ts";
 
-/** The ids in a log as it was when it had `sizeBytes`. */
+/** The ids in a log at the time when its size was `sizeBytes`. */
 export interface KnownIds {
   readonly ids: Set<string>;
   sizeBytes: number;
 }
 
-/** The whole lines of a log as entries; lines that are not JSON objects are left out. */
+/** The complete lines of a log as entries; lines that are not JSON objects are skipped. */
 export function readEntries(path: string): StoreEntry[] {
   let text: string;
   try {
@@ -29,7 +29,7 @@ export function readEntries(path: string): StoreEntry[] {
     throw error;
   }
   const lines = text.split("\n");
-  // What follows the last line feed is being written, or was torn.
+  // Text after the last line feed is still being written, or was torn.
   lines.pop();
   return lines.flatMap((line) => {
     const entry = readEntry(line);
@@ -37,7 +37,7 @@ export function readEntries(path: string): StoreEntry[] {
   });
 }
 
-/** The ids of a log; read again only if somebody else has written to it. */
+/** The ids in a log; read again only if another process has written to it. */
 export function idsOf(path: string, known: KnownIds | undefined): KnownIds {
   const sizeBytes = sizeOf(path);
   if (known !== undefined && known.sizeBytes === sizeBytes) return known;
@@ -67,7 +67,10 @@ export function appendLines(path: string, lines: readonly EntryLine[]): number {
   }
 }
 
-/** Ends a last line that a crash has cut off: a whole one gets its line feed, a torn one is set aside. */
+/**
+ * Repairs a last line without a line feed: a complete one gets its line feed, a torn one is moved
+ * aside.
+ */
 function mendTail(path: string, file: number): number {
   const { size } = fstatSync(file);
   if (size === 0 || read(file, size - 1, 1)[0] === 0x0a) return size;

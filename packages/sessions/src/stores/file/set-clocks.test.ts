@@ -19,7 +19,7 @@ const stores: [string, () => SessionStore][] = [
   ],
 ];
 
-/** Somebody sets the time. Only that: what counts the time that passes does not notice it. */
+/** Sets the system clock only; monotonic clocks do not notice. */
 function setClock(byMs: number): void {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + byMs });
   onTestFinished(() => void vi.useRealTimers());

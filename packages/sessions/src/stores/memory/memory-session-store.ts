@@ -21,10 +21,10 @@ interface MemoryLog {
   modifiedAt: number;
 }
 
-/** A store in the memory of this process: for tests, and for conversations that nobody keeps. */
+/** A store in the memory of this process, for tests and for conversations that need not be kept. */
 export class MemorySessionStore implements SessionStore {
   readonly #logs = new Map<string, MemoryLog>();
-  /** By the monotonic clock: setting the time ends no lease, and makes none longer. */
+  /** By the monotonic clock, so that setting the system clock neither ends nor extends a lease. */
   readonly #leases = new Map<string, LeaseRecord>();
 
   async acquire(key: SessionKey, ttlMs: number, owner?: string): Promise<StoreLease> {
@@ -89,7 +89,7 @@ export class MemorySessionStore implements SessionStore {
       if (!isWithin(other, text, key)) continue;
       this.#logs.delete(other);
       const record = this.#leases.get(other);
-      // A writer that still has a lease must not bring the session back.
+      // A writer that still holds a lease must not bring the session back.
       if (record !== undefined) this.#leases.set(other, { ...record, isReleased: true });
     }
   }
@@ -122,9 +122,9 @@ export class MemorySessionStore implements SessionStore {
   }
 }
 
-/** Whether the text of a key is the key itself or, for a session, one of its subpaths. */
+/** Whether a key's text is the given key or, for a session, one of its subpaths. */
 function isWithin(other: string, text: string, { subpath }: SessionKey): boolean {
   if (other === text) return true;
-  // `["project","session"` and a comma, which ends the text of the session's id.
+  // `["project","session"` and a comma, which ends the text of the session id.
   return subpath === undefined && other.startsWith(`${text.slice(0, -1)},`);
 }

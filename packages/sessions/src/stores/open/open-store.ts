@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { errorMessage, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { SessionStore } from "../../log/store/session-store.ts";
 
-/** The packages for URLs, and what makes a store in them. */
+/** The packages for URLs, and the function in them that makes a store. */
 const redis = { name: "@tau-agent/store-redis", driver: "ioredis", make: "createRedisStore" };
 const postgres = { name: "@tau-agent/store-postgres", driver: "pg", make: "createPostgresStore" };
 const adapters: Readonly<Record<string, typeof redis>> = {
@@ -14,10 +14,10 @@ const adapters: Readonly<Record<string, typeof redis>> = {
 };
 
 /**
- * Opens a store by the text of `--store`: a URL of Redis or PostgreSQL, or a module whose default export
- * makes a store from that text.
+ * Opens the store that the text of `--store` names: a URL of Redis or PostgreSQL, or a module whose
+ * default export makes a store from that text.
  *
- * @param baseDirectory - where relative paths of modules begin
+ * @param baseDirectory - the folder that relative module paths start from
  * @throws {SessionError} `invalid_option`
  */
 export async function openStore(text: string, baseDirectory: string): Promise<SessionStore> {
