@@ -20,12 +20,13 @@ const noPosition = -1;
 export type RoleFilter = (role: ScannedRole | undefined) => boolean;
 
 /**
- * The entries of a session as a tree in memory. Appending adds a child of the leaf and moves the
- * leaf; nothing is ever changed or removed. Messages that were only scanned are parsed when someone
- * asks for them; {@link roleAt} and {@link scannedAt} say what is known without. A past that
- * {@link beginAfter} left out is read as soon as someone asks for what is not known of it.
+ * The entries of a session as a tree in memory. Appending adds a child of the leaf and moves the leaf;
+ * nothing is ever changed or removed. Messages that were only scanned are parsed on demand;
+ * {@link roleAt} and {@link scannedAt} return what is known without parsing. A past that
+ * {@link beginAfter} left out is read as soon as an unknown part of it is needed.
  *
- * If the parent of an entry is missing from the file (its line was damaged), it is the preceding entry.
+ * If the parent of an entry is missing from the file (its line was damaged), the preceding entry is its
+ * parent.
  */
 export class SessionTree {
   #rows: EntryRows;

@@ -2,16 +2,16 @@ import { posix } from "node:path";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { runThere } from "./run-there.ts";
 
-/** What git gives to files of everyday masks; others would be lost. */
+/** The modes that git sets with common umasks; other modes would be lost. */
 const usual = new Set([0o644, 0o755, 0o664, 0o775]);
-/** More files than that are asked about one part after the other. */
+/** The modes of more files than this are read in several parts. */
 const LOOKS = 200;
 
 /**
- * Has files replaced by git, which knows only whether they are executable, and gives those their permissions
- * again that others may not read.
+ * Restores unusual permissions, such as those of private files, after git has replaced the files: git only
+ * knows whether a file is executable.
  *
- * @param paths - from the folder; a character stands for a byte
+ * @param paths - relative to the folder, one character per byte
  */
 export async function keepingModes<Value>(
   { workspace, folder }: { readonly workspace: Workspace; readonly folder: string },
@@ -33,7 +33,7 @@ export async function keepingModes<Value>(
   const value = await replace();
   for (const [mode, names] of byMode) {
     const script = 'mode=$1; shift; chmod "$mode" -- "$@"';
-    // One that is gone by now needs none.
+    // A file that is gone by now needs no mode.
     const words = [mode.toString(8), ...names];
     await runThere({ workspace, cwd: folder, script, words }).catch(() => {});
   }

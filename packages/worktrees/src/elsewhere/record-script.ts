@@ -1,6 +1,6 @@
 /**
- * Prepares a store of ours in `$store` for the folder `$folder`: a bare repository that no setting of the
- * user's or of the project's reaches. `.gitattributes` of the project change no bytes.
+ * Prepares our own store in `$store` for the folder `$folder`: a bare repository that is independent of
+ * the user's and the project's settings. `.gitattributes` of the project change no bytes.
  */
 export const openStoreScript = `
 command -v git >/dev/null 2>&1 || { echo "there is no git" >&2; exit 127; }
@@ -21,9 +21,9 @@ git() {
 `;
 
 /**
- * Records `$folder` as a tree, and prints its id, the paths that are left out (files larger than `$most`
- * bytes, repositories in it, what is named in the lines of `$closed`), an empty name, and what the tree has: all of it, or what differs from the tree
- * `$base`. Everything is NUL-terminated.
+ * Records `$folder` as a tree, and prints its id, the paths that were left out (files larger than `$most` bytes, nested
+ * repositories, paths in the lines of `$closed`), an empty name, and the files of the tree: all of them, or those that
+ * differ from the tree `$base`. Everything is NUL-terminated.
  */
 export const recordScript = `
 GIT_INDEX_FILE=$store/index.$session
@@ -41,14 +41,17 @@ tr '\\n' '\\0' <"$out"
 printf '\\0'
 `;
 
-/** For `$closed`: what of a folder nobody in the sandbox may read, and so no record of it may hold. */
+/**
+ * The value of `$closed`: paths in a folder that nobody in the sandbox may read, so that they must
+ * not be recorded.
+ */
 export function closedIn(folder: string, closed: readonly string[] = []): string {
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;
   const inside = closed.filter((path) => path.startsWith(prefix) && !path.includes("\n"));
   return inside.map((path) => path.slice(prefix.length)).join("\n");
 }
 
-/** What the tree `$tree` has beside the tree `$base`. */
+/** The files of the tree `$tree` that differ from the tree `$base`. */
 export const differenceScript = `
 if [ -n "$base" ] && git cat-file -e "$base" 2>/dev/null
 then printf 'diff\\0'; git diff-tree -r -z --raw --no-renames --no-abbrev "$base" "$tree"

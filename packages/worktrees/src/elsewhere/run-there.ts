@@ -1,12 +1,12 @@
 import { ToolError } from "@tau-agent/agent";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 
-/** Lines of `sh` that run in a workspace; every run is one round trip. */
+/** Lines of `sh` to run in a workspace; each run is one round trip. */
 export interface ScriptThere {
   readonly workspace: Pick<Workspace, "spawn">;
   readonly cwd: string;
   readonly script: string;
-  /** `$1` and so on. */
+  /** The values of `$1` and so on. */
   readonly words?: readonly string[] | undefined;
   readonly environment?: Readonly<Record<string, string | null>> | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -24,7 +24,8 @@ const STDERR_TAIL = 2000;
 /**
  * Runs lines that must succeed.
  *
- * @throws {ToolError} with the last that they said; {WorkspaceError} when the place cannot be reached
+ * @throws {ToolError} with the last line of output; {WorkspaceError} if the workspace cannot be
+ * reached
  */
 export async function runThere(request: ScriptThere): Promise<Buffer> {
   const { exitCode, stdout, stderr } = await tryThere(request);
@@ -51,7 +52,7 @@ export async function tryThere(request: ScriptThere): Promise<OutputThere> {
   return { exitCode, stdout: Buffer.concat(output.stdout), stderr };
 }
 
-/** Neither the user's configuration nor that of the project starts programs or changes bytes. */
+/** Neither the user's nor the project's configuration may start programs or change bytes. */
 const gitVariables: Readonly<Record<string, string | null>> = {
   LC_ALL: "C",
   GIT_CONFIG_NOSYSTEM: "1",
@@ -73,7 +74,7 @@ const gitVariables: Readonly<Record<string, string | null>> = {
   GIT_COMMITTER_EMAIL: "tau@localhost",
 };
 
-/** The parts of a list that NUL bytes end; each character stands for a byte. */
+/** The parts of a NUL-terminated list, one character per byte. */
 export function namesIn(output: Buffer): string[] {
   return output.toString("latin1").split("\0").slice(0, -1);
 }

@@ -2,7 +2,7 @@ import type { Stats } from "node:fs";
 import { attempt, type FolderDoor, isHostPlace } from "@tau-agent/system";
 
 export interface WalkedFile {
-  /** From the folder, one character per byte. */
+  /** Relative to the folder, one character per byte. */
   readonly path: string;
   readonly kind: "file" | "link" | "folder";
   readonly stats: Stats;
@@ -10,16 +10,16 @@ export interface WalkedFile {
 
 export interface Walk {
   readonly files: readonly WalkedFile[];
-  /** What is not recorded: sockets, devices, what is closed or cannot be read. */
+  /** Paths that are not recorded: sockets, devices, and what is closed or unreadable. */
   readonly leftOut: readonly string[];
 }
 
-/** How long the walk may keep the host from other work, in ms. */
+/** How long the walk may block the host's other work, in ms. */
 const sliceMs = 8;
 
 /**
- * Lists a folder and all below it, without following links. What git keeps about itself is left out
- * without a word, also that of repositories inside.
+ * Lists a folder and everything below it, without following links. Git's own folders are silently
+ * skipped, including those of nested repositories.
  */
 export async function walk(door: FolderDoor, skipped: ReadonlySet<string>): Promise<Walk> {
   const files: WalkedFile[] = [];
@@ -34,7 +34,7 @@ export async function walk(door: FolderDoor, skipped: ReadonlySet<string>): Prom
     const { path: folder, stats } = next;
     const inside = attempt(() => door.lookInside(folder));
     if (inside === undefined) {
-      // It may be gone by now; one that is there cannot be read.
+      // The folder may be gone by now; if it still exists, it cannot be read.
       if (folder === "" || attempt(() => door.look(folder))) leftOut.push(folder);
       continue;
     }
@@ -54,7 +54,7 @@ export async function walk(door: FolderDoor, skipped: ReadonlySet<string>): Prom
       else if (found.isSymbolicLink()) files.push({ path, kind: "link", stats: found });
       else leftOut.push(path);
     }
-    // An empty folder in a place of the host's is one that a sandbox has made for now.
+    // An empty folder at a protected place is a placeholder of a sandbox.
     const isEmpty = count === 0 && !inside.some(({ name }) => isGit(name)) && !isHostPlace(folder);
     if (isEmpty && stats !== undefined) {
       files.push({ path: folder, kind: "folder", stats });

@@ -1,12 +1,12 @@
 import type { Stats } from "node:fs";
 import { lstat, writeFile } from "node:fs/promises";
 
-/** How many files are looked at concurrently. */
+/** How many files are examined concurrently. */
 const LOOKS = 1000;
 
-// In lists from git each character is one byte, see `Git.names`.
+// In lists from git each character is one byte; see `Git.names`.
 
-/** The path of a listed file, as bytes for the system. */
+/** The path of a listed file, as bytes. */
 function placeOf(root: string, name: string): Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, "latin1")]);
 }
@@ -24,7 +24,7 @@ export function lookAt(root: string, name: string): Promise<Stats | undefined> {
   return lstat(placeOf(root, name)).catch(() => undefined);
 }
 
-/** The folders that a path is in, the deepest first. */
+/** The parent folders of a path, the deepest first. */
 export function foldersAbove(path: string): string[] {
   const folders: string[] = [];
   for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1)) {
@@ -33,7 +33,7 @@ export function foldersAbove(path: string): string[] {
   return folders;
 }
 
-/** The folder that a path is in; empty for the root. */
+/** The parent folder of a path; empty for the root. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

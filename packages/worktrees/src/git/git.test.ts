@@ -5,7 +5,7 @@ import { listReplacements } from "../isolation/merge/apply-patch.ts";
 import { openRepository } from "../isolation/repository/repository.ts";
 import { Git } from "./git.ts";
 
-/** A git of whose output no more than eight bytes are held. */
+/** A git that holds at most eight bytes of output in memory. */
 function smallGit() {
   const workspace = repository({ "a-file-with-a-long-name.txt": "text\n" });
   return { workspace, cwd: workspace.directory, git: new Git(workspace.environment(), 8) };
@@ -26,7 +26,7 @@ describe("output of git that is too large to hold", () => {
     },
   );
 
-  it("lets no change be applied of which only a part is known", async () => {
+  it("applies no change that is only partly known", async () => {
     const { git, cwd, workspace } = smallGit();
     const whole = new Git(workspace.environment());
     const repositoryOf = await openRepository(whole, cwd, {
@@ -41,7 +41,7 @@ describe("output of git that is too large to hold", () => {
     await expect(listReplacements(git, repositoryOf, trees)).rejects.toThrow(tooMuch("diff-tree"));
   });
 
-  it("is handed on piece by piece, and so are long complaints, of which the beginning is kept", async () => {
+  it("is passed on piece by piece; of long error messages the beginning is kept", async () => {
     const { git, cwd } = smallGit();
     let read = "";
     await git.feed(["cat-file", "blob", "HEAD:a.txt"], { cwd }, (chunk) => {

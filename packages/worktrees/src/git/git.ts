@@ -7,27 +7,30 @@ import { ProcessError, runProcess, type ToolEnvironment } from "@tau-agent/syste
 export interface GitLocation {
   readonly gitDir: string;
   readonly workTree: string;
-  /** Where objects are read and written, instead of in `gitDir`. */
+  /** Where objects are read and written instead of `gitDir`. */
   readonly objects?: string | undefined;
-  /** Where objects are read as well. */
+  /** Additional folders from which objects are read. */
   readonly alternates?: readonly string[] | undefined;
-  /** Whether git may get objects that are missing here from elsewhere, with the programs for that. */
+  /** Whether git may fetch missing objects, with the programs that do so. */
   readonly mayFetch?: boolean | undefined;
 }
 
 export interface GitRequest {
   readonly cwd: string;
   readonly indexFile?: string | undefined;
-  /** Without one git looks for a repository around `cwd`, and reads its configuration. */
+  /** If absent, git looks for a repository around `cwd` and reads its configuration. */
   readonly location?: GitLocation | undefined;
-  /** Whether it writes files of the caller's, with what large ones hold and not only their pointers. */
+  /**
+   * Whether the command writes the caller's files, and so replaces pointers by the content of large
+   * files.
+   */
   readonly takesLargeFiles?: boolean | undefined;
   /**
-   * Runs it in the session's sandbox, if there is one, because commands can change the files that it reads
-   * or writes while it does. It may write these folders there, too.
+   * Runs the command in the session's sandbox, if there is one, because other commands can change the
+   * files that it reads or writes meanwhile. It may also write to these folders there.
    */
   readonly inSandbox?: { readonly writable: readonly string[] } | undefined;
-  /** A file to use as the command's input. */
+  /** A file to use as input. */
   readonly inputFile?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -66,7 +69,7 @@ const configuration = [
   "advice.addEmbeddedRepo=false",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Of git's own variables those that say where the user's configuration is and how far git may look. */
+/** Git's own variables that say where the user's configuration is and how far git may search. */
 const usersVariables = new Set([
   "GIT_CONFIG_GLOBAL",
   "GIT_CONFIG_SYSTEM",
@@ -74,12 +77,14 @@ const usersVariables = new Set([
   "GIT_CEILING_DIRECTORIES",
 ]);
 
-/** Runs git without prompts, hooks, translations, provider keys and the host's own `GIT_*` variables. */
+/**
+ * Runs git without prompts, hooks, translations, provider keys or the host's own `GIT_*` variables.
+ */
 export class Git {
   readonly environment: ToolEnvironment;
   readonly #maxOutputBytes: number;
 
-  /** `maxOutputBytes` is the most of a command's output that is held in memory. */
+  /** @param maxOutputBytes the most bytes of a command's output that are held in memory */
   constructor(environment: ToolEnvironment, maxOutputBytes = MAX_OUTPUT_BYTES) {
     this.environment = environment;
     this.#maxOutputBytes = maxOutputBytes;
@@ -125,7 +130,7 @@ export class Git {
   /**
    * Runs a command that may fail.
    *
-   * @throws {ToolError} when git cannot be started, takes too long or was stopped, or gives too much
+   * @throws {ToolError} when git cannot be started, takes too long, was stopped, or returns too much
    */
   async try(args: readonly string[], request: GitRequest): Promise<GitOutput> {
     const { exitCode, output } = await this.#exec(args, request);
@@ -207,19 +212,19 @@ export class Git {
           GIT_ALTERNATE_OBJECT_DIRECTORIES: location.alternates.map(quotedPath).join(delimiter),
         }),
       }),
-      // What fetches missing objects is a program that a configuration names.
+      // Missing objects are fetched by a program that the configuration names.
       ...(location?.mayFetch !== true && { GIT_ALLOW_PROTOCOL: "none" }),
     };
   }
 }
 
-/** A path in a list in which a quotation mark or the separator means something. */
+/** Quotes a path for a list in which quotation marks or the separator have a meaning. */
 function quotedPath(path: string): string {
   if (!path.startsWith('"') && !path.includes(delimiter)) return path;
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-/** The command's name, after git's own options. */
+/** The name of the subcommand, after git's own options. */
 function nameOf(args: readonly string[]): string {
   return args.find((word) => /^[a-z][a-z-]*$/.test(word)) ?? "";
 }

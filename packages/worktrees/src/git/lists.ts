@@ -7,12 +7,15 @@ export interface RawChange {
   readonly newMode: string;
   readonly oldId: string;
   readonly newId: string;
-  /** As before a renaming. */
+  /** The path before a renaming. */
   readonly oldPath: string;
   readonly path: string;
 }
 
-/** What `git diff` or `git diff-tree` lists with `--raw -z`; each character of a path is one byte. */
+/**
+ * The changes that `git diff` or `git diff-tree` lists with `--raw -z`; each character of a path is
+ * one byte.
+ */
 export async function listChanges(
   git: Git,
   args: readonly string[],
@@ -21,7 +24,7 @@ export async function listChanges(
   return parseRawChanges(await git.names([...args, "--"], request));
 }
 
-/** Reads such a list, split at the NUL bytes. */
+/** Reads such a list after splitting it at NUL bytes. */
 export function parseRawChanges(listed: readonly string[]): RawChange[] {
   const parts = listed.values();
   const changes: RawChange[] = [];
@@ -36,7 +39,7 @@ export function parseRawChanges(listed: readonly string[]): RawChange[] {
   return changes;
 }
 
-/** Folders that git ignores whole, without those below them. */
+/** Folders that git ignores as a whole, without the folders inside them. */
 export async function listIgnoredFolders(git: Git, request: GitRequest): Promise<string[]> {
   const args = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
   const names = await git.names(args, request);

@@ -42,7 +42,7 @@ function contents(gitDir: string): string {
 }
 
 describeWith(bubblewrapIsMissing)("isolated tasks with a sandbox", () => {
-  it.each(["git", "plain"])("get nothing that is closed (%s)", async (kind) => {
+  it.each(["git", "plain"])("get no files that are closed (%s)", async (kind) => {
     await using place = new SandboxedPlace();
     const { project, agentDirectory } = place;
     mkdirSync(join(project, "secrets"));
@@ -75,7 +75,7 @@ describeWith(bubblewrapIsMissing)("isolated tasks with a sandbox", () => {
     ["a file of git's that is a link", "ln -sf $OUTSIDE/exclude .git/info/exclude"],
     ["a file of git's that is a closed one", "ln -f .env .git/info/exclude"],
     ["a log that is a closed file", "mkdir -p .git/logs/refs; ln -f .env .git/logs/refs/stash"],
-  ])("get nothing through %s", async (_, command) => {
+  ])("get no files through %s", async (_, command) => {
     await using place = new SandboxedPlace();
     writeFileSync(join(place.project, ".env"), "the-closed-one");
     writeFileSync(join(place.outside, "exclude"), "the-closed-one");
@@ -93,7 +93,7 @@ describeWith(bubblewrapIsMissing)("isolated tasks with a sandbox", () => {
     await isolation.dispose();
   });
 
-  it("close in the copy what an absolute path closes in the folder", async () => {
+  it("close paths in the copy that absolute paths close in the folder", async () => {
     await using place = new SandboxedPlace();
     await place.enter({ denyRead: [join(place.project, ".env"), "~/project/keys", place.outside] });
     const denyRead = place.sandbox?.inherited.denyRead;
@@ -102,7 +102,7 @@ describeWith(bubblewrapIsMissing)("isolated tasks with a sandbox", () => {
     expect(denyRead).toEqual(expect.arrayContaining([join(project, "keys"), place.outside]));
   });
 
-  it("get the host's files as they are, whatever index and objects say", async () => {
+  it("get the host's files as they are on disk, whatever index and objects contain", async () => {
     await using place = new SandboxedPlace();
     const { project } = place;
     mkdirSync(join(project, ".pi", "extensions"), { recursive: true });
@@ -130,7 +130,7 @@ describeWith(bubblewrapIsMissing)("isolated tasks with a sandbox", () => {
     await isolation.dispose();
   });
 
-  it("write nothing into places of the host", async () => {
+  it("write nothing to places that the host reads", async () => {
     await using place = await new SandboxedPlace().enter();
     const isolation = await open(place);
     const tree = await isolation.createTree();
@@ -144,7 +144,7 @@ describeWith(bubblewrapIsMissing)("isolated tasks with a sandbox", () => {
   });
 });
 
-describeWith(exchangeIsMissing)("a job that exchanges a folder for a link all the time", () => {
+describeWith(exchangeIsMissing)("a job that keeps swapping a folder for a link", () => {
   it("gets no file from outside into a baseline", async () => {
     await using place = new SandboxedPlace();
     fillFolders(place);
@@ -156,7 +156,7 @@ describeWith(exchangeIsMissing)("a job that exchanges a folder for a link all th
     await place.enter({ denyRead: [place.outside] });
     const stop = await exchangeInLoop(place);
     for (let count = 0; count < 4; count++) {
-      // Where files come and go, git may give up.
+      // Git may give up while files appear and disappear.
       await open(place).then(
         (isolation) => isolation.dispose(),
         () => undefined,
@@ -169,7 +169,7 @@ describeWith(exchangeIsMissing)("a job that exchanges a folder for a link all th
     expect(stored).not.toContain("the-secret");
   }, 90_000);
 
-  it("gets no merge to write or delete outside", async () => {
+  it("makes no merge write or delete files outside", async () => {
     await using place = new SandboxedPlace();
     const { outside, project } = place;
     fillFolders(place);

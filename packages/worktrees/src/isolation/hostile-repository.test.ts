@@ -17,7 +17,7 @@ import type { Workspace } from "../../../system/src/processes/__fixtures__/works
 import { changeOf, gitIn, isolate, repository } from "./__fixtures__/isolated.ts";
 import { makeBranch, mergeChanges } from "./merge-back.ts";
 
-/** A program that leaves a trace when it runs, with the key if it has that. */
+/** A program that leaves a trace when it runs, with the key if it can read it. */
 function trap(workspace: Workspace): { command: string; ran: () => string | undefined } {
   const [command, trace] = ["trap.sh", "trace"].map((name) => join(workspace.spillDirectory, name));
   if (command === undefined || trace === undefined) throw new Error("no folder");
@@ -32,7 +32,10 @@ function trap(workspace: Workspace): { command: string; ran: () => string | unde
 const filterKeys = ["filter.evil.clean", "filter.evil.smudge", "core.fsmonitor"];
 const lib = "protocol.file.allow=always";
 
-/** All that a call does with a tree, with changes in several files that others change meanwhile. */
+/**
+ * Everything that a call does with a tree, with changes in several files that others change
+ * meanwhile.
+ */
 async function wholeCall(workspace: Workspace, options: Parameters<typeof isolate>[1] = {}) {
   const isolation = await isolate(workspace, options);
   const tree = await isolation.createTree();
@@ -48,7 +51,7 @@ async function wholeCall(workspace: Workspace, options: Parameters<typeof isolat
   return { outcome, branch };
 }
 
-/** Settings that name programs; what their values begin with, if anything. */
+/** Settings that name programs, with the required beginning of their values, if any. */
 const settings: readonly [key: string, before?: string][] = [
   ["core.fsmonitor"],
   ["core.sshCommand"],
@@ -74,7 +77,7 @@ const settings: readonly [key: string, before?: string][] = [
 ];
 
 describe("a repository that is not trusted", () => {
-  it("starts no program that its settings name", async () => {
+  it("starts no programs named in its settings", async () => {
     const workspace = repository({ ".gitattributes": "*.txt diff=evil merge=evil\n" });
     const { command, ran } = trap(workspace);
     for (const [key, before = ""] of settings) {
@@ -127,7 +130,7 @@ describe("a repository that is not trusted", () => {
     expect(ran()).toBeUndefined();
   });
 
-  it("is refused for a filter that its own list of attributes selects", async () => {
+  it("is refused for a filter selected in its own attributes file", async () => {
     const workspace = repository({ "x.evil": "x\n" });
     const { command, ran } = trap(workspace);
     gitIn(workspace.directory, "config", "filter.evil.clean", command);
@@ -137,7 +140,7 @@ describe("a repository that is not trusted", () => {
     expect(ran()).toBeUndefined();
   });
 
-  it("cannot hang the host with a list of patterns or an index that never ends", async () => {
+  it("cannot hang the host with an endless pattern file or index", async () => {
     const workspace = repository();
     const { directory } = workspace;
     execFileSync("mkfifo", [workspace.path(".git/pipe")]);
@@ -156,13 +159,13 @@ describe("a repository that is not trusted", () => {
     await expect(isolate(workspace)).rejects.toThrow(/index is not a file/);
   }, 20_000);
 
-  it("may define a filter that no file goes through, which then does not run", async () => {
+  it("may define a filter that no file uses, which then does not run", async () => {
     const workspace = repository({ "x.evil": "x\n" });
     const { command, ran } = trap(workspace);
     gitIn(workspace.directory, "config", "filter.evil.clean", command);
     const isolation = await isolate(workspace);
     const tree = await isolation.createTree();
-    // A task that selects it gets the content of its files and no program.
+    // A task that selects the filter gets the content of its files, but no program runs.
     writeFileSync(join(tree.cwd, ".gitattributes"), "*.evil filter=evil\n");
     writeFileSync(join(tree.cwd, "x.evil"), "task\n");
     const change = await changeOf(isolation, "t", tree);
@@ -171,13 +174,13 @@ describe("a repository that is not trusted", () => {
     expect(ran()).toBeUndefined();
   });
 
-  it("goes through filters of the user's own configuration, without provider keys", async () => {
+  it("uses filters of the user's own configuration, without provider keys", async () => {
     const workspace = repository({ "x.evil": "x\n", ".gitattributes": "*.evil filter=mine\n" });
     const { command, ran } = trap(workspace);
     const home = workspace.path("ignored");
     mkdirSync(home);
     writeFileSync(join(home, ".gitconfig"), `[filter "mine"]\n\tclean = ${command}\n`);
-    // As `git lfs install --local` does; it is the same command.
+    // As with `git lfs install --local`: the command is the same.
     gitIn(workspace.directory, "config", "filter.mine.clean", command);
     const environment = { PATH: process.env.PATH, HOME: home, SECRET_KEY: "sk-secret" };
     await wholeCall(workspace, { environment, keyVariables: ["SECRET_KEY"] });
@@ -185,7 +188,7 @@ describe("a repository that is not trusted", () => {
     expect(ran()).not.toContain("sk-secret");
   });
 
-  it("does not have missing objects fetched by its programs", async () => {
+  it("does not fetch missing objects with its programs", async () => {
     const workspace = repository();
     const { directory } = workspace;
     const { command, ran } = trap(workspace);
@@ -209,7 +212,7 @@ describe("a repository that is not trusted", () => {
     await expect(opened).rejects.toThrow(/has no \.git for it/);
   });
 
-  it("that lies as files in a clone is not used", async () => {
+  it("inside a clone, as plain files, is not used", async () => {
     const workspace = repository();
     const { command, ran } = trap(workspace);
     const bare = workspace.path("docs");
@@ -238,7 +241,7 @@ describe("a submodule", () => {
     return { workspace, ...trap(workspace) };
   }
 
-  it("that is not trusted starts no filter of its own when the caller's files are recorded", async () => {
+  it("that is not trusted starts none of its filters when the caller's files are recorded", async () => {
     const { workspace, command, ran } = withLibrary();
     gitIn(workspace.path("lib"), "config", "filter.evil.clean", command);
     workspace.write({ "lib/x.evil": "y\n" });
@@ -256,7 +259,7 @@ describe("a submodule", () => {
       gitIn(tree.cwd, "submodule", "--quiet", "update", "--init");
       const changed = join(tree.cwd, "lib");
       for (const key of filterKeys) gitIn(changed, "config", key, command);
-      // As long as before, so that git has to look into it.
+      // The same length as before, so that git has to compare the content.
       writeFileSync(join(changed, "x.evil"), "y\n");
       const change = await changeOf(isolation, "t", tree);
       expect(change.statistics.files).toEqual(["lib/x.evil"]);
@@ -284,7 +287,7 @@ describe("a submodule", () => {
     },
   );
 
-  it("of the caller's is not asked for changes with its own settings", async () => {
+  it("of the caller is not checked for changes with its own settings", async () => {
     const { workspace, command, ran } = withLibrary();
     workspace.write({ "lib/x.evil": "y\n" });
     const isolation = await isolate(workspace);
@@ -314,7 +317,7 @@ describe("the settings a task writes into its tree's repository", () => {
       const id = gitIn(tree.cwd, "rev-parse", "HEAD:gone.txt").trim();
       gitIn(tree.cwd, "rm", "-q", "gone.txt");
       gitIn(tree.cwd, "commit", "-qm", "more");
-      // What is missing would be fetched, by the program that is named for that.
+      // Git would fetch missing objects with a program named in these settings.
       rmSync(join(`${tree.cwd}.git/objects`, id.slice(0, 2), id.slice(2)));
       set("core.repositoryformatversion", "1");
       set("extensions.partialClone", "origin");
@@ -337,7 +340,7 @@ describe("the settings a task writes into its tree's repository", () => {
     },
   );
 
-  it("do not count in a task of that task, even in a trusted project", async () => {
+  it("have no effect in a task started by that task, even in a trusted project", async () => {
     const workspace = repository({ "x.evil": "x\n" });
     const { command, ran } = trap(workspace);
     const isolation = await isolate(workspace, { trusted: true });

@@ -15,7 +15,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { copyOf, createFolder, type FolderKind } from "../rewind/__fixtures__/folders.ts";
 import { IsolationThere } from "./isolation-there.ts";
 
-/** A folder of a place that is this machine, and is not known as such. */
+/** A folder in a workspace that is actually this machine, but is not recognised as such. */
 function elsewhere(kind: FolderKind) {
   const test = createFolder(kind);
   const home = join(test.root, "home");
@@ -37,7 +37,7 @@ function elsewhere(kind: FolderKind) {
 type There = ReturnType<typeof elsewhere>;
 type Opened = Awaited<ReturnType<There["open"]>>;
 
-/** What a task does in a tree of its own, as a change to merge. */
+/** The work of a task in a separate tree, as a change to merge. */
 async function task(there: There, isolation: Opened, id: string, work: (cwd: string) => void) {
   const tree = await isolation.createTree();
   work(tree.cwd);
@@ -50,7 +50,7 @@ const lines = (count: number) => Array.from({ length: count }, (_, at) => `line 
 const text = (path: string) => readFileSync(path, "utf8");
 
 describe.each(["plain", "git", "busy-git"] as const)("isolated trees in a %s folder", (kind) => {
-  it("of a resumed task have its earlier changes, or say that these do not fit", async () => {
+  it("of a resumed task have its earlier changes, or report that these do not apply", async () => {
     const there = elsewhere(kind);
     there.write("a.txt", lines(9));
     const isolation = await there.open();
@@ -66,7 +66,7 @@ describe.each(["plain", "git", "busy-git"] as const)("isolated trees in a %s fol
     );
   });
 
-  it("of a killed host have work that the next one keeps, once", async () => {
+  it("of a killed host keep their work for the next host, once", async () => {
     const there = elsewhere(kind);
     there.write("a.txt", "old\n");
     const killed = await there.open();
@@ -84,7 +84,7 @@ describe.each(["plain", "git", "busy-git"] as const)("isolated trees in a %s fol
     expect(existsSync(tree.cwd)).toBe(false);
   });
 
-  it("start from the caller's files, and their work comes back three-way", async () => {
+  it("start from the caller's files, and their work is merged back three-way", async () => {
     const there = elsewhere(kind);
     there.write("a.txt", `top\r\n${lines(9)}end\r\n`);
     there.write("private", "mine\n", 0o600);
@@ -113,7 +113,7 @@ describe.each(["plain", "git", "busy-git"] as const)("isolated trees in a %s fol
     expect(copyOf(there.folder)).toEqual(before);
     expect(one.kept.statistics.files.toSorted()).toEqual(["a.txt", "new file", "private"]);
     expect(text(there.patch("one"))).toMatch(/^diff --git a\/a.txt b\/a.txt\n/);
-    // The user goes on meanwhile.
+    // The user continues to work meanwhile.
     there.write("own.txt", "user\n");
     const changes = [one.change, two.change, three.change];
     const outcomes = await isolation.mergeChanges(changes, undefined);
@@ -130,7 +130,7 @@ describe.each(["plain", "git", "busy-git"] as const)("isolated trees in a %s fol
     if (kind === "git") expect(there.git("status", "--short", "README.md")).toBe("");
   });
 
-  it("are gone with the call, and are read by nobody else", async () => {
+  it("are removed with the call, and nobody else can read them", async () => {
     const there = elsewhere(kind);
     const isolation = await there.open();
     await isolation.createTree();
@@ -142,7 +142,7 @@ describe.each(["plain", "git", "busy-git"] as const)("isolated trees in a %s fol
   });
 });
 
-it("a tree goes back to what was captured", async () => {
+it("can be restored to a captured state", async () => {
   const there = elsewhere("git");
   const isolation = await there.open();
   const { tree, captured } = await task(there, isolation, "one", (cwd) => {
@@ -155,7 +155,7 @@ it("a tree goes back to what was captured", async () => {
   expect(existsSync(join(tree.cwd, "left"))).toBe(false);
 });
 
-it("the folder of the task is that of the caller, also below the top of a repository", async () => {
+it("give the task the caller's folder, even below the top of a repository", async () => {
   const there = elsewhere("git");
   there.write("sub/a.txt", "a\n");
   const isolation = await there.open(join(there.folder, "sub"));
@@ -169,7 +169,7 @@ it("the folder of the task is that of the caller, also below the top of a reposi
   expect(text(join(there.folder, "top.txt"))).toBe("top\n");
 });
 
-it("commits of the task are kept as a bundle, and a change as a branch", async () => {
+it("keep a task's commits as a bundle, and a change as a branch", async () => {
   const there = elsewhere("git");
   const isolation = await there.open();
   const { tree, change } = await task(there, isolation, "one", (cwd) => {
@@ -189,7 +189,7 @@ it("commits of the task are kept as a bundle, and a change as a branch", async (
   expect(there.git("status", "--short")).toBe("");
 });
 
-it("does not write over what changed between the look and the write", async () => {
+it("do not overwrite changes made between the check and the write", async () => {
   const there = elsewhere("git");
   there.write("a.txt", "before\n");
   const isolation = await there.open();

@@ -25,28 +25,28 @@ import { patchRefusal } from "./trees/patch-refusal.ts";
 
 export interface IsolationThereOptions {
   readonly workspace: Workspace;
-  /** The caller's folder there. */
+  /** The caller's folder in the workspace. */
   readonly cwd: string;
-  /** Real paths of files and folders that no copy may hold. */
+  /** Real paths of files and folders that must not be in any copy. */
   readonly closed?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Larger untracked files are left out. */
 const MAX_FILE_BYTES = 50 * 1024 * 1024;
-/** The session name under which the caller's own files are recorded. */
+/** The name under which the caller's own files are recorded. */
 const CALLER = "caller";
 
 interface Place {
   readonly run: string;
-  /** The top of the caller's repository; its folder, where there is none. */
+  /** The top of the caller's repository, or the folder itself if there is none. */
   readonly folder: string;
   readonly isRepository: boolean;
-  /** The way from there to the caller's folder. */
+  /** The relative path from there to the caller's folder. */
   readonly below: string;
 }
 
-/** A tree as another host finds it. */
+/** A tree as found by another host. */
 interface LeftTree {
   readonly run: string;
   readonly session: string;
@@ -64,8 +64,8 @@ type Run = (
 ) => Promise<Buffer>;
 
 /**
- * Isolated trees in a workspace elsewhere, made by git there. Each step is one script. Patches come to the
- * host, where the session keeps them.
+ * Isolated trees in a workspace on another machine, made by git there. Each step is one script. Patches
+ * come to the host, where the session keeps them.
  */
 export class IsolationThere implements TaskIsolation {
   readonly leftOut: readonly string[];
@@ -193,7 +193,7 @@ printf '\\0\\0'
 git diff --binary --full-index --find-renames --no-color --no-ext-diff --no-textconv \\
   --src-prefix=a/ --dst-prefix=b/ "$baseline" "$1"`;
     const output = await this.#run(script, { variables, words: [tree] });
-    // The last of the names ends with a NUL of its own; nothing at all has none.
+    // The last name ends with a NUL, too; an empty list has none.
     const end = output.indexOf("\0\0");
     const gap = output.subarray(end).findIndex((byte) => byte !== 0);
     const patch = gap === -1 ? output.subarray(output.length) : output.subarray(end + gap);
@@ -251,13 +251,13 @@ git diff --binary --full-index --find-renames --no-color --no-ext-diff --no-text
       Number(oldMode) > 0 && Number(newMode) > 0 ? [path] : [],
     );
     const place = { workspace: this.#workspace, folder: this.#place.folder };
-    // Once it has begun, it is done whole.
+    // Once it has started, it is not aborted.
     const write = () => this.#run(writeTreeScript, { words: range, signal: undefined });
     const refusal = (await keepingModes(place, kept, write)).toString().trim();
     return refusal === "" ? { outcomes } : { outcomes, refusal };
   }
 
-  /** The caller's state with a kept patch in it. */
+  /** The caller's state with a kept patch applied. */
   async #patched(patch: string): Promise<string> {
     const copy = `${this.#place.run}/resumed.patch`;
     await this.#workspace.write(copy, await readFile(patch), { mode: 0o600 });
@@ -274,7 +274,7 @@ exit 0`;
     return tree.trim();
   }
 
-  /** They stay in the workspace, out of the tree. */
+  /** Moves them out of the tree, within the workspace. */
   async #keepFiles(root: string, { leftOut }: CapturedWork, folder: string): Promise<KeptFile[]> {
     const target = `${posix.dirname(posix.dirname(this.#place.run))}/kept/${posix.basename(folder)}`;
     return Promise.all(
@@ -326,7 +326,7 @@ function readRecord(output: Buffer): { tree: string; leftOut: readonly string[] 
   return { tree, leftOut: rest.slice(0, rest.indexOf("")).map(shown) };
 }
 
-/** A name as text; each of its characters stands for a byte. */
+/** A name as text; before, each of its characters is a byte. */
 function shown(name: string): string {
   return Buffer.from(name, "latin1").toString("utf8");
 }
@@ -334,6 +334,6 @@ function shown(name: string): string {
 async function removeRun(workspace: Workspace, run: string): Promise<void> {
   const script = 'rm -rf -- "$1" || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }';
   const { homeDirectory: cwd } = await workspace.describe();
-  // Else the next call removes it, after a while.
+  // Otherwise a later call removes it.
   await runThere({ workspace, cwd, script, words: [run] }).catch(() => {});
 }

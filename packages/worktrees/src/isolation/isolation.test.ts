@@ -49,7 +49,7 @@ describe("a tree for a task", () => {
     });
   });
 
-  it("is gone with all that git knew of it", async () => {
+  it("is removed with everything that git stored about it", async () => {
     const workspace = repository();
     const before = stateOf(workspace.directory);
     const isolation = await isolate(workspace);
@@ -60,7 +60,7 @@ describe("a tree for a task", () => {
     expect(readdirSync(join(workspace.spillDirectory, "worktrees"))).toEqual([]);
   });
 
-  it("is in the caller's folder when that is not the top", async () => {
+  it("starts in the caller's folder even if that is not the top", async () => {
     const workspace = repository({ "sub/deep/b.txt": "b\n" });
     const isolation = await isolate(workspace, { cwd: workspace.path("sub/deep") });
     const tree = await isolation.createTree();
@@ -73,10 +73,10 @@ describe("a tree for a task", () => {
     expect(workspace.read("a.txt")).toBe("top\n");
   });
 
-  it("sees changes that leave size and second as they were", async () => {
+  it("sees changes that keep the size and the second of a file", async () => {
     const workspace = repository({ "b.txt": "old b\n" });
     const past = new Date("2020-01-01T12:00:00Z");
-    // As if all of it happened within one second: only the content can tell.
+    // As if everything happened within one second, so that only the content can tell.
     gitIn(workspace.directory, "config", "core.trustctime", "false");
     const rewrite = (path: string, text: string) => {
       writeFileSync(path, text);
@@ -107,7 +107,7 @@ describe("a tree for a task", () => {
     expect(readdirSync(tree.cwd).sort()).toEqual([".git", "a.txt"]);
   });
 
-  it("is without untracked files that are too large, and says which", async () => {
+  it("omits untracked files that are too large, and lists them", async () => {
     const workspace = repository();
     workspace.write({ "huge.bin": "", "small.txt": "s\n" });
     truncateSync(workspace.path("huge.bin"), 51 * 1024 * 1024);
@@ -136,7 +136,7 @@ describe("a tree for a task", () => {
     await expect(isolate(workspace, { max: 3 })).rejects.toThrow(/isolation\.maxCopyBytes/);
   });
 
-  it("names what is missing when there is no git", async () => {
+  it("says what is missing if there is no git", async () => {
     const workspace = repository();
     const environment = workspace.environment({ environment: { PATH: "/nowhere" } });
     const worktreesRoot = join(workspace.spillDirectory, "worktrees");
@@ -147,7 +147,7 @@ describe("a tree for a task", () => {
 });
 
 describe("a patch", () => {
-  it("holds only what the task did, of every kind, and comes back whole", async () => {
+  it("contains only the task's changes, of every kind, and merges back completely", async () => {
     const workspace = repository({
       "moved.txt": "a long enough text\nto be seen as moved\nand not as new\n",
       "gone.txt": "x\n",
@@ -199,7 +199,7 @@ describe("a patch", () => {
     expect(lstatSync(workspace.path("run.sh")).mode & 0o111).not.toBe(0);
     expect(lstatSync(workspace.path("link")).isSymbolicLink()).toBe(true);
     expect(workspace.read("a.txt")).toBe("mine\n");
-    // The index is the user's: nothing was staged.
+    // The index belongs to the user: nothing was staged.
     expect(gitIn(workspace.directory, "diff", "--cached", "--name-only")).toBe("");
   });
 
@@ -214,7 +214,7 @@ describe("a patch", () => {
 });
 
 describe("merging back", () => {
-  it("brings parallel changes of one file together and leaves out the one that conflicts", async () => {
+  it("combines parallel changes to one file and leaves out a conflicting one", async () => {
     const lines = Array.from({ length: 30 }, (_, index) => `line ${index}`);
     const workspace = repository({ "list.txt": `${lines.join("\n")}\n` });
     const isolation = await isolate(workspace);
@@ -225,7 +225,7 @@ describe("merging back", () => {
       return changeOf(isolation, id, tree);
     };
     const changes = [await edit("a", 2, "A"), await edit("b", 25, "B"), await edit("c", 2, "C")];
-    // Meanwhile the user goes on.
+    // The user continues to work meanwhile.
     const users = lines.with(14, "user");
     workspace.write({ "list.txt": `${users.join("\n")}\n` });
     const outcomes = await mergeChanges(isolation, changes);
@@ -235,7 +235,7 @@ describe("merging back", () => {
     expect(workspace.read("list.txt")).toBe(`${users.with(2, "A").with(25, "B").join("\n")}\n`);
   });
 
-  it("comes back whatever the user's git is configured to make of patches", async () => {
+  it("works however the user has configured git's patches", async () => {
     const workspace = repository({ "b.txt": "1\n2\n3\n4\n5\n" });
     const { directory } = workspace;
     for (const setting of [
@@ -256,7 +256,7 @@ describe("merging back", () => {
     expect(workspace.read("b.txt")).toBe("1\n2\nthree\n4\n5\n");
   });
 
-  it("merges files that several tasks add, and keeps apart what differs", async () => {
+  it("merges files that several tasks add, and reports those that differ", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
     const changes = [];
@@ -274,7 +274,7 @@ describe("merging back", () => {
     expect(workspace.read("new.txt")).toBe("one\n");
   });
 
-  it("writes nothing into the user's folder when only others' additions clash", async () => {
+  it("writes nothing to the user's folder if only additions of other tasks clash", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
     const tree = await isolation.createTree();
@@ -285,7 +285,7 @@ describe("merging back", () => {
     expect(workspace.read("new.txt")).toBe("user\n");
   });
 
-  it("leaves private what was private, and changes only what a task changed of a mode", async () => {
+  it("keeps private files private, and changes only those mode bits that a task changed", async () => {
     const workspace = repository({ "run.sh": "x\n", "old.txt": "much\nthe\nsame\n" });
     workspace.write({ secret: "key\n" });
     for (const file of ["secret", "run.sh", "old.txt", "a.txt"]) {
@@ -304,7 +304,7 @@ describe("merging back", () => {
     expect(workspace.read("secret")).toBe("other\n");
   });
 
-  it("holds files outside of a sparse checkout's folders, and work of who removed .git", async () => {
+  it("includes files outside of a sparse checkout's folders, and work of a task that removed .git", async () => {
     const workspace = repository({ "one/a": "a\n", "two/b": "b\n" });
     gitIn(workspace.directory, "sparse-checkout", "set", "one");
     const isolation = await isolate(workspace);
@@ -321,7 +321,7 @@ describe("merging back", () => {
     expect(existsSync(join(workspace.directory, ".git/worktrees"))).toBe(false);
   });
 
-  it("touches nothing of the user's on a conflict", async () => {
+  it("changes none of the user's files on a conflict", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
     const tree = await isolation.createTree();
@@ -350,7 +350,7 @@ describe("merging back", () => {
   });
 });
 
-describe("many and killed", () => {
+describe("many trees, and killed hosts", () => {
   it("keeps many trees apart and leaves nothing behind", async () => {
     const count = sliceSize(6, 20);
     const workspace = repository();
@@ -374,12 +374,12 @@ describe("many and killed", () => {
     expect(stateOf(workspace.directory).index).toBe(before.index);
   }, 60_000);
 
-  it("leaves nothing behind of a tree whose making was interrupted", async () => {
+  it("leaves nothing behind of a tree whose creation was interrupted", async () => {
     const workspace = repository();
     const before = stateOf(workspace.directory);
     const isolation = await isolate(workspace);
     const run = basename(isolation.folder.path);
-    // What git has done by the time it is killed: registered, or only about to be.
+    // The states in which a killed git leaves it: registered, or just before that.
     const made = join(isolation.folder.path, `${run}-8`);
     gitIn(workspace.directory, "worktree", "add", "-q", "--detach", made);
     mkdirSync(workspace.path(`.git/worktrees/${run}-9`));
@@ -388,14 +388,14 @@ describe("many and killed", () => {
     expect(existsSync(workspace.path(".git/worktrees"))).toBe(false);
   });
 
-  it("does not begin when it is called off while another host's leftovers are removed", async () => {
+  it("does not begin if it is aborted while another host's leftovers are removed", async () => {
     const workspace = repository();
     const worktreesRoot = join(workspace.spillDirectory, "worktrees");
     const left = join(worktreesRoot, "0123abcd");
     mkdirSync(left, { recursive: true });
     const owner = { pid: 2 ** 30, host: hostname(), commonDirs: [] };
     writeFileSync(join(left, "owner.json"), JSON.stringify(owner));
-    // Before a merge is put back, wait until nothing is being written.
+    // A merge is only undone once nothing is being written any more.
     const journal = {
       root: workspace.directory,
       patch: "p",

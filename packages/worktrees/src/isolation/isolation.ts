@@ -27,16 +27,19 @@ import { RunFolder, removeLeftovers } from "./trees/run-folder.ts";
 import { addModules, listSubmodules, type Submodule } from "./trees/submodules.ts";
 import { createWorktree, forgetWorktree, type Worktree } from "./trees/worktree.ts";
 
-/** How long an aborted call waits for the removal of its trees, which then continues without it. */
+/**
+ * How long an aborted call waits for the removal of its trees, which then continues in the
+ * background.
+ */
 const MAX_WAIT_MS = 2000;
 
 export interface IsolationOptions {
   readonly environment: ToolEnvironment;
-  /** The folder all hosts keep their worktrees in. */
+  /** The folder in which all hosts keep their worktrees. */
   readonly worktreesRoot: string;
   /** Whether the configuration of the caller's repository may start programs, such as filters. */
   readonly isProjectTrusted: boolean;
-  /** Most bytes that are copied outside of a repository. */
+  /** The most bytes to copy outside of a repository. */
   readonly maxCopyBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -67,7 +70,9 @@ export class Isolation {
   readonly #trees = new Set<Worktree>();
   #shared: Promise<SharedParts> | undefined;
   #count = 0;
-  /** Limits how many trees are written at once, so that the first ones are ready sooner. */
+  /**
+   * Limits how many trees are written at the same time, so that the first ones are ready sooner.
+   */
   readonly #writing = new Slots(Math.max(2, availableParallelism()));
   readonly #registering = new Slots(1);
 
@@ -99,7 +104,7 @@ export class Isolation {
     const folder = await RunFolder.create(await realpath(worktreesRoot));
     try {
       const cwd = await realpath(environment.cwd);
-      // A subagent may have written the configuration of the tree it works in.
+      // A subagent may have written the configuration of the tree in which it works.
       const isTrusted = options.isProjectTrusted && !isInside(dirname(folder.path), cwd);
       const place = { folder: folder.path, isTrusted, signal };
       const repository = await openRepository(git, cwd, { ...place, maxCopyBytes });
@@ -110,7 +115,7 @@ export class Isolation {
       const message = "Working state at the start of a task";
       const state = { tree: snapshot.tree, parent: head, message };
       const commit = await commitTree(git, repository, state);
-      // In a repository nobody expects empty folders, because git makes none.
+      // Nobody expects empty folders in a repository, because git does not create them.
       const emptyFolders = takesRepositories ? await listEmptyFolders(git, repository, signal) : [];
       const baseline = { ...snapshot, commit, head, emptyFolders };
       return new Isolation({ git, repository, folder, baseline }, { isTrusted, signal });
@@ -178,10 +183,10 @@ export class Isolation {
 
   async #remove(worktree: Worktree): Promise<void> {
     if (!this.#trees.delete(worktree)) return;
-    // First: a tree that is half removed must not be kept.
+    // Removed first, because a half-removed tree must not be kept.
     await rm(notePath(worktree), { force: true });
     await forgetWorktree(worktree);
-    // After an abort, `dispose` removes all trees with the folder of the call.
+    // After an abort, `dispose` removes all trees together with the call's folder.
     if (this.#signal?.aborted) return;
     await Promise.all([worktree.path, `${worktree.path}.git`].map((path) => removeFolder(path)));
   }

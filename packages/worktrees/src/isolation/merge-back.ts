@@ -30,7 +30,7 @@ export type MergeOutcome =
    */
   | { readonly status: "conflict" | "kept"; readonly reason: string };
 
-/** What one attempt to merge came to; without a refusal it was written. */
+/** The result of one attempt to merge; without a refusal the files were written. */
 export interface MergeAttempt {
   readonly outcomes: Map<string, MergeOutcome>;
   /** Why the files could not be written. */
@@ -39,7 +39,7 @@ export interface MergeAttempt {
 
 /**
  * Merges changes into the caller's working tree, in the given order, each three-way on top of the
- * ones before. Merging happens outside the working tree; then all files are written in one step,
+ * previous ones. Merging happens outside the working tree; then all files are written in one step,
  * which git checks first. Other hosts wait meanwhile.
  */
 export function mergeChanges(
@@ -53,17 +53,17 @@ export function mergeChanges(
   );
 }
 
-/** Merges all changes or, if they cannot be written, those that can be. */
+/** Merges all changes or, if they cannot be written, as many as possible. */
 export async function mergeAll(
   changes: readonly Change[],
   tryToMerge: (changes: readonly Change[]) => Promise<MergeAttempt>,
 ): Promise<Map<string, MergeOutcome>> {
-  // Try again in case the caller's files changed in between.
+  // Tries again in case the caller's files changed meanwhile.
   const first = await tryToMerge(changes);
   if (first.refusal === undefined) return first.outcomes;
   const second = await tryToMerge(changes);
   if (second.refusal === undefined) return second.outcomes;
-  // One task's changes cannot be written. Merge the others without it.
+  // One task's changes cannot be written, so the others are merged without it.
   const outcomes = new Map<string, MergeOutcome>();
   for (const change of changes) {
     const { outcomes: one, refusal } = await tryToMerge([change]);
@@ -175,7 +175,7 @@ export async function makeBranch(isolation: Isolation, change: Change): Promise<
   return { status: "branch", branch, ...(unmerged.length > 0 && { unmerged }) };
 }
 
-/** Finds an unused name: ids that differ only in punctuation give the same one. */
+/** Finds an unused name: ids that differ only in punctuation lead to the same name. */
 async function freeBranch(git: Git, request: GitRequest, wanted: string): Promise<string> {
   let branch = wanted;
   for (let count = 2; ; count++) {

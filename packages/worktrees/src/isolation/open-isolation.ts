@@ -5,7 +5,7 @@ import type { TaskIsolation } from "./task-isolation.ts";
 import { keepWork } from "./trees/keep-work.ts";
 
 /**
- * Records the caller's working state, on this machine or in a workspace elsewhere.
+ * Records the caller's working state, on this machine or in a workspace on another machine.
  *
  * @throws {ToolError} no git, a repository that cannot be used, a folder that is too large, aborted
  */
@@ -20,7 +20,7 @@ export async function openIsolation(
   return {
     leftOut: isolation.baseline.leftOut,
     createTree: () => isolation.createTree(),
-    // Opening has kept what killed hosts left.
+    // Opening has already kept the work that killed hosts left.
     keepLeft: async () => {},
     keepWork: (work, path) => keepWork(isolation, work, path),
     mergeChanges: (changes, signal) => mergeChanges(isolation, changes, signal),

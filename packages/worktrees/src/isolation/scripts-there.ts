@@ -1,7 +1,6 @@
 /**
- * Opens the folder `$run` of a call, which nobody else reads, finds the repository that `$cwd` is in, and prints
- * the repository's root, empty for none, and the folder's real path. What calls of killed hosts have left is
- * removed after two days.
+ * Opens the private folder `$run` of a call, finds the repository of `$cwd`, and prints the repository's root
+ * (empty if there is none) and the folder's real path. Leftovers of killed hosts are removed after two days.
  */
 export const openRunScript = `
 command -v git >/dev/null 2>&1 || { echo "isolated tasks need git there" >&2; exit 127; }
@@ -15,8 +14,8 @@ printf '%s\\0%s\\0' "$root" "$(pwd -P)"
 `;
 
 /**
- * Makes the tree \`$tree\` of a task from the caller's state \`$baseline\`, with a repository of its own that
- * knows the caller's commits, and prints its real path and the commit that is checked out.
+ * Makes the tree \`$tree\` of a task from the caller's state \`$baseline\`, with a separate repository that
+ * knows the caller's commits, and prints its real path and the checked-out commit.
  */
 export const treeScript = `
 mkdir -p "$tree/$below" || exit 1
@@ -47,7 +46,10 @@ git update-index -q --refresh >/dev/null 2>&1
 printf '%s\\0%s\\0' "$(pwd -P)" "$head"
 `;
 
-/** Applies the difference of \`$baseline\` and each tree in turn to the tree \`$1\`, and prints what came of it. */
+/**
+ * Applies the difference between \`$baseline\` and each tree in turn to the tree \`$1\`, and prints
+ * the outcomes.
+ */
 export const mergeScript = `
 scratch=$run/scratch.$$
 mkdir "$scratch" || exit 1
@@ -67,7 +69,10 @@ printf '%s\\0' "$current"
 cd / && rm -rf "$scratch" "$scratch".*
 `;
 
-/** Writes the tree \`$2\` where the caller's files are as in the tree \`$1\`: all of it, or nothing. */
+/**
+ * Writes the tree \`$2\` over the caller's files if they match the tree \`$1\`: all of it, or
+ * nothing.
+ */
 export const writeTreeScript = `
 GIT_INDEX_FILE=$store/index.$session
 export GIT_INDEX_FILE

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { taskFileNames } from "./task-file-names.ts";
 
 describe("file names of tasks", () => {
-  it("are the ids as far as files can bear them, and never the same", () => {
+  it("are derived from the ids as far as file names allow, and are unique", () => {
     const long = "l".repeat(300);
     const ids = ["api", "x y", "x/y", "X?Y", "..", "-", "日本語", `${long}1`, `${long}2`, "x-y-2"];
     expect([...taskFileNames(ids).values()]).toEqual([

@@ -4,7 +4,7 @@ export function slugOf(id: string): string {
   return [...words].slice(0, 40).join("") || "task";
 }
 
-/** A unique name for each id, also on file systems that ignore case. */
+/** A unique name for each id, even on file systems that ignore case. */
 export function taskFileNames(ids: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set<string>();
   const names = new Map<string, string>();

@@ -25,7 +25,7 @@ export interface CheckpointPlace {
   /** The real path of the folder. */
   readonly folder: string;
   readonly directory: string;
-  /** Folders that are left out if they are in the folder: the agent's own. */
+  /** The agent's own folders, which are left out if they are in the folder. */
   readonly ownFolders: readonly string[];
   readonly limits: CoverageLimits;
 }
@@ -36,7 +36,7 @@ export interface KeptSnapshot extends FolderSnapshot {
 
 const refs = "refs/tau/checkpoints";
 
-/** Snapshots of one folder, as commits that refs of ours keep. */
+/** Snapshots of one folder, stored as commits under our own refs. */
 export class CheckpointStore implements Snapshots<KeptSnapshot> {
   readonly opened: OpenedStore;
   readonly #environment: ToolEnvironment;
@@ -94,7 +94,7 @@ export class CheckpointStore implements Snapshots<KeptSnapshot> {
     return { ...snapshot, commit };
   }
 
-  /** Why a path of the folder is never written; undefined for most. */
+  /** Why a path of the folder is never written; undefined for most paths. */
   refusalOf(path: string): string | undefined {
     const place = join(this.folder, Buffer.from(path, "latin1").toString());
     const isHosts = isHostPlace(path) || this.#environment.sandbox?.isForHost(place) === true;
@@ -106,7 +106,7 @@ export class CheckpointStore implements Snapshots<KeptSnapshot> {
     await this.#updateRef(this.#lastRef, commit);
   }
 
-  /** Keeps the newest snapshot, and what is known of its files for the next host. */
+  /** Keeps the newest snapshot, and the known facts about its files for the next host. */
   async keepLast({ commit }: KeptSnapshot): Promise<void> {
     await this.#updateRef(this.#lastRef, commit);
     await makeFolder(join(this.#place.directory, "known"), 0o700);
@@ -130,7 +130,7 @@ export class CheckpointStore implements Snapshots<KeptSnapshot> {
     writeFileSync(inputFile, `${lines.join("\n")}\n`, { mode: 0o600 });
     try {
       const location = { gitDir, workTree: gitDir };
-      // Without a log of their own, whatever the user has set.
+      // Without a reflog, whatever the user has configured.
       const args = ["-c", "core.logAllRefUpdates=false", "update-ref", "--stdin"];
       await passStaleLock(gitDir, () => git.run(args, { cwd: gitDir, location, inputFile }));
     } finally {
@@ -139,7 +139,7 @@ export class CheckpointStore implements Snapshots<KeptSnapshot> {
     }
   }
 
-  /** The contents of known files are only there for sure while the last snapshot is kept. */
+  /** The contents of known files are certain to exist only while the last snapshot is kept. */
   async #loadKnown(): Promise<void> {
     const commit = this.#known.load(this.#cachePath);
     const { store } = this.opened;
@@ -148,7 +148,7 @@ export class CheckpointStore implements Snapshots<KeptSnapshot> {
     else store.noteKnown(this.#known.ids());
   }
 
-  /** The agent's own folders that are in this one, as paths from it. */
+  /** The agent's own folders inside this one, as relative paths. */
   #skipped(): ReadonlySet<string> {
     const { folder, ownFolders } = this.#place;
     const paths = ownFolders.flatMap((own) => {
@@ -157,7 +157,7 @@ export class CheckpointStore implements Snapshots<KeptSnapshot> {
         const isInside = path !== "" && path !== ".." && !path.startsWith(`..${sep}`);
         return isInside ? [Buffer.from(path).toString("latin1")] : [];
       } catch {
-        // Not there, so nothing of it can be in the folder.
+        // The folder does not exist, so nothing of it can be inside this one.
         return [];
       }
     });

@@ -6,19 +6,19 @@ import { writeFiles } from "./merge/write-files.ts";
 import { changesBetween } from "./store/changes.ts";
 import { hashOf } from "./store/open-store.ts";
 
-/** What came of taking back what a call had changed. */
+/** The result of undoing the changes of a call. */
 export interface RestoredFiles {
   readonly restored: readonly string[];
-  /** Paths that stay as they are: somebody else changed them, or they could not be written. */
+  /** Paths that were left alone: someone else changed them, or they could not be written. */
   readonly left: readonly string[];
   /** Paths that are not recorded. */
   readonly notCovered: readonly string[];
 }
 
-/** Times of files are coarser than clocks. */
+/** File times are coarser than clocks. */
 const slackMs = 50;
 
-/** Records a folder before calls that may change anything in it, and takes interrupted ones back. */
+/** Records a folder before calls that may change anything in it, and undoes interrupted calls. */
 export class FolderSnapshots {
   readonly #store: CheckpointStore;
   readonly #ref: string;
@@ -38,7 +38,7 @@ export class FolderSnapshots {
     return new FolderSnapshots(await CheckpointStore.open(environment, place), place.session);
   }
 
-  /** Records the files as they are; the snapshot before is kept where nothing has changed. */
+  /** Records the current files; the previous snapshot is reused if nothing has changed. */
   take(): Promise<string> {
     return this.#turns.take("", async () => {
       const last = this.#last;
@@ -53,8 +53,8 @@ export class FolderSnapshots {
   }
 
   /**
-   * Gives the files that have changed since a snapshot the state of before, but for those that somebody
-   * changed after the call had ended.
+   * Restores files that have changed since a snapshot, except for those that someone changed after the
+   * call had ended.
    *
    * @param endedAt in ms since the epoch
    */
@@ -67,7 +67,7 @@ export class FolderSnapshots {
       const left: string[] = [];
       for (const { path, before } of changes) {
         const stamp = now.files.get(path)?.stamp;
-        // Of what is gone, nobody knows since when.
+        // For a removed file, it is unknown when that happened.
         const changedAt = Math.max(stamp?.ctimeMs ?? 0, stamp?.mtimeMs ?? 0);
         if (changedAt > endedAt + slackMs) left.push(path);
         else targets.set(path, before);

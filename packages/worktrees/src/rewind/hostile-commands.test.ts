@@ -53,7 +53,7 @@ function takeBack(engine: RewindEngine, entryId: string) {
   return engine.takeBack({ ...request, dryRun: false });
 }
 
-/** The content of every object that git and the agent directory hold. */
+/** The content of every object in git and in the agent directory. */
 function objectsOf({ project, agentDirectory }: SandboxedPlace): string {
   const stores = join(agentDirectory, "rewind", "stores");
   const own = existsSync(stores) ? readdirSync(stores).map((name) => join(stores, name)) : [];
@@ -65,7 +65,7 @@ function contents(gitDir: string): string {
   return execFileSync("git", args, { encoding: "latin1", maxBuffer: 1e9 });
 }
 
-it("creates no hook and no extension from a tree that was forged", async () => {
+it("creates neither hooks nor extensions from a forged tree", async () => {
   const test = createFolder("git");
   const engine = await test.engine();
   test.write("a", "1");
@@ -105,7 +105,7 @@ it("creates no hook and no extension from a tree that was forged", async () => {
 });
 
 describeWith(bubblewrapIsMissing)("snapshots with a sandbox", () => {
-  it("are out of the reach of commands", async () => {
+  it("cannot be reached by commands", async () => {
     await using place = await new SandboxedPlace().enter();
     const engine = await open(place);
     await prompt(engine, "m1", () => place.run("echo changed > file.txt"));
@@ -120,7 +120,7 @@ describeWith(bubblewrapIsMissing)("snapshots with a sandbox", () => {
     expect(readFileSync(join(place.project, "file.txt"), "utf8")).toBe("one\n");
   });
 
-  it.each(["git", "plain"])("hold nothing that is closed (%s)", async (kind) => {
+  it.each(["git", "plain"])("contain no closed files (%s)", async (kind) => {
     await using place = new SandboxedPlace();
     const { project, agentDirectory } = place;
     if (kind === "plain") rmSync(join(project, ".git"), { recursive: true });
@@ -141,14 +141,14 @@ describeWith(bubblewrapIsMissing)("snapshots with a sandbox", () => {
     expect(readFileSync(join(project, ".env"), "utf8")).toBe("TOKEN=the-closed-one");
   });
 
-  it("restore nothing in the folder of hooks that git's settings name", async () => {
+  it("restore nothing in the hooks folder named in git's settings", async () => {
     await using place = new SandboxedPlace();
     place.git("config", "core.hooksPath", "my-hooks");
     await place.enter();
     const engine = await open(place);
     const hooks = join(place.project, "my-hooks");
     mkdirSync(hooks);
-    // A person's change during the run counts as the prompt's.
+    // A change by a person during the run counts as a change by the prompt.
     writeFileSync(join(hooks, "pre-commit"), "old");
     await prompt(engine, "m1", () => writeFileSync(join(hooks, "pre-commit"), "new"));
     const { files } = await takeBack(engine, "m1");
@@ -157,8 +157,8 @@ describeWith(bubblewrapIsMissing)("snapshots with a sandbox", () => {
   });
 });
 
-describeWith(exchangeIsMissing)("a job that exchanges a folder for a link all the time", () => {
-  it("gets no file from outside into a snapshot", async () => {
+describeWith(exchangeIsMissing)("a job that keeps swapping a folder for a link", () => {
+  it("gets no outside file into a snapshot", async () => {
     await using place = new SandboxedPlace();
     fillFolders(place);
     await place.enter({ denyRead: [place.outside] });
@@ -173,7 +173,7 @@ describeWith(exchangeIsMissing)("a job that exchanges a folder for a link all th
     expect(objectsOf(place)).not.toContain("the-secret");
   }, 60_000);
 
-  it("gets no rewind to write or delete outside", async () => {
+  it("makes no rewind write or delete files outside", async () => {
     await using place = new SandboxedPlace();
     const { project, outside } = place;
     fillFolders(place);
@@ -182,7 +182,8 @@ describeWith(exchangeIsMissing)("a job that exchanges a folder for a link all th
       readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), "utf8")]);
     const before = outsideNow();
     expect(before).toHaveLength(loopFiles + 1);
-    // Where the link is in place when a rewind looks first, it leaves all as it is, and shows nothing.
+    // If the link is in place at a rewind's first check, the rewind changes nothing, which proves
+    // nothing here.
     for (let round = 0, rewinds = 0; rewinds < 3 && round < 8; round++) {
       const engine = await open(place);
       await prompt(engine, `m${round}`, () => {

@@ -9,32 +9,35 @@ export interface PromptBegin {
   readonly id: string;
   readonly entryId: string;
   readonly folder: string;
-  /** The snapshot before. */
+  /** The snapshot before the prompt. */
   readonly commit: string;
   /** In ms since the epoch. */
   readonly timestamp: number;
   readonly notCovered: readonly string[];
 }
 
-/** The prompt has ended; a checkpoint without changes is not kept. */
+/** The end of a prompt; a checkpoint without changes is not kept. */
 interface PromptEnd {
   readonly type: "end";
   readonly id: string;
-  /** The snapshot after. */
+  /** The snapshot after the prompt. */
   readonly commit: string;
   readonly isChanged: boolean;
 }
 
-/** Whether the changes of a checkpoint are in the files, and the paths for which it is the other way. */
+/**
+ * Whether the changes of a checkpoint are in the files, and the paths for which the opposite is
+ * true.
+ */
 export type Effect = readonly [id: string, isInForce: boolean, except: readonly string[]];
 
 export interface RewindBegin extends Pick<PromptBegin, "id" | "entryId" | "folder" | "commit"> {
   readonly type: "rewind";
   readonly undoes?: string;
-  /** What is at each path before, and what will be. */
+  /** The states of each path before and after. */
   readonly targets: readonly (readonly [path: string, FileState | null, FileState | null])[];
   readonly position: number;
-  /** What is in force once it is done. */
+  /** The effects in force once the rewind is done. */
   readonly effects: readonly Effect[];
   readonly leafId: string | null;
 }
@@ -42,12 +45,12 @@ export interface RewindBegin extends Pick<PromptBegin, "id" | "entryId" | "folde
 export interface RewindEnd {
   readonly type: "done";
   readonly id: string;
-  /** The snapshot after. */
+  /** The snapshot after the rewind. */
   readonly commit: string;
   readonly effects: readonly Effect[];
 }
 
-/** Checkpoints that are not kept any more. */
+/** Checkpoints that are no longer kept. */
 interface Pruned {
   readonly type: "prune";
   readonly ids: readonly string[];
@@ -55,7 +58,7 @@ interface Pruned {
 
 export type JournalEvent = PromptBegin | PromptEnd | RewindBegin | RewindEnd | Pruned;
 
-/** A file with the events of one session, each written before it counts. */
+/** A file with the events of one session; each event is written before it takes effect. */
 export class Journal {
   readonly #path: string;
   readonly #events: JournalEvent[] = [];
@@ -71,7 +74,7 @@ export class Journal {
     }
     this.#endsWithNewline = text === "" || text.endsWith("\n");
     for (const line of text.split("\n")) {
-      // The last line of a host that was killed may be cut.
+      // The last line of a killed host may be incomplete.
       const event = parseObject(line);
       if (event !== undefined) this.#events.push(event as unknown as JournalEvent);
     }
@@ -83,7 +86,7 @@ export class Journal {
 
   append(event: JournalEvent): void {
     makeFolderNow(dirname(this.#path), 0o700);
-    // What a killed host began to write stays a line of its own.
+    // An incomplete line of a killed host stays a separate line.
     const start = this.#endsWithNewline ? "" : "\n";
     appendFileSync(this.#path, `${start}${JSON.stringify(event)}\n`, { mode: 0o600 });
     this.#endsWithNewline = true;

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { copyOf, createFolder, type TestFolder } from "./__fixtures__/folders.ts";
 
-/** A host that is killed before so many changes of files; its exit code, null if it was. */
+/**
+ * A host that is killed before its nth change to a file; returns its exit code, or null if it was
+ * killed.
+ */
 function killedHost({ folder, directory }: TestFolder, count: number, kind = "rewind") {
   const host = fork(
     join(import.meta.dirname, "__fixtures__/rewinding-host.ts"),
@@ -29,7 +32,7 @@ async function withTwoPrompts(): Promise<TestFolder & { before: Map<string, stri
   return Object.assign(test, { before });
 }
 
-it("a rewind that is killed anywhere is complete or not begun for the next host", async () => {
+it("a rewind that is killed at any point is either complete or not begun for the next host", async () => {
   let completed = 0;
   for (const count of [3, 6, 9, 14, 18, 24]) {
     const test = await withTwoPrompts();
@@ -52,7 +55,7 @@ it("a rewind that is killed anywhere is complete or not begun for the next host"
   expect(completed).toBeGreaterThan(1);
 }, 60_000);
 
-it("what a killed prompt has changed is taken back by the next host", async () => {
+it("the next host can take back the changes of a killed prompt", async () => {
   for (const count of [4, 14, 20]) {
     const test = await withTwoPrompts();
     const before = copyOf(test.folder);

@@ -20,11 +20,11 @@ import {
   type TestFolder,
 } from "./__fixtures__/folders.ts";
 
-/** How many sequences to play; CI plays a slice of what was played once. */
+/** The number of sequences to play; CI plays a slice of those that were once played in full. */
 const sequences = Number(process.env.TAU_REWIND_SEQUENCES ?? 6);
 const firstSeed = Number(process.env.TAU_REWIND_SEED ?? 1);
 
-/** A generator of the same numbers for the same seed. */
+/** A random number generator that returns the same numbers for the same seed. */
 function createRandom(seed: number) {
   let state = seed;
   const next = () => {
@@ -62,11 +62,11 @@ const contents = [
   "a-z lower\n",
 ];
 
-/** The agent's half is above these lines, the user's below. */
+/** The agent changes lines above these, the user lines below. */
 const middle = Array.from({ length: 12 }, (_, index) => `line ${index}\n`).join("");
 const sharedPath = "shared.md";
 
-/** Does something in a part of the folder that only one side touches. */
+/** Changes something in a part of the folder that only one side touches. */
 function change({ folder }: TestFolder, part: string, random: Random): void {
   const path = join(folder, part, random.pick(names));
   const makeRoom = () => {
@@ -103,7 +103,7 @@ function stat(path: string): Stats | undefined {
   try {
     return lstatSync(path);
   } catch {
-    // Nothing is there, or a file is above it.
+    // Nothing is there, or a parent is a file.
     return undefined;
   }
 }
@@ -115,7 +115,7 @@ function changeShared({ folder, write }: TestFolder, side: "agent" | "user", tex
   write(sharedPath, side === "agent" ? text + middle + bottom : top + middle + text);
 }
 
-/** What the oracle expects: the agent's part of one copy, everything else of another. */
+/** The expected state: the agent's part from one copy, everything else from another. */
 function mixed(agents: Map<string, string>, others: Map<string, string>): Map<string, string> {
   const isAgents = (path: string) => path.startsWith("agent/");
   const [oldShared = "", nowShared = ""] = [agents.get(sharedPath), others.get(sharedPath)];
@@ -147,7 +147,7 @@ async function play(kind: FolderKind, seed: number): Promise<void> {
   const takeBack = (entry: number, undoes?: string) =>
     engine.takeBack({
       ...{ entryId: `m${entry}`, undoes, leafId: null, dryRun: false },
-      // Each message is the entry of its number; a rewind comes between two.
+      // Messages are numbered like their entries; a rewind is numbered between two messages.
       ...{ position: entry, length: before.length },
       isSince: (id) => Number(id.slice(1)) >= entry,
     });
@@ -187,7 +187,9 @@ async function play(kind: FolderKind, seed: number): Promise<void> {
   test.git("-c", "core.fsmonitor=false", "fsck", "--strict", "--no-dangling");
 }
 
-/** Everything of the repository that must stay: HEAD, branches, index, stash, logs, settings. */
+/**
+ * Everything in the repository that must not change: HEAD, branches, index, stash, logs, settings.
+ */
 function stateOf({ folder, git }: TestFolder): string {
   const files = ["HEAD", "index", "config", "logs/HEAD", "logs/refs/heads/main"];
   const refs = git("for-each-ref", "refs/heads", "refs/tags", "refs/stash", "refs/remotes");

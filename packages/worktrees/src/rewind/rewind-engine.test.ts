@@ -15,7 +15,7 @@ import type { RewindEngine } from "./rewind-engine.ts";
 
 const placeOf = (entry: string) => Number(entry.slice(1));
 
-/** Takes back what a message and all since have changed. */
+/** Takes back the changes of a message and of all later ones. */
 function takeBack(engine: RewindEngine, entryId: string, more: object = {}) {
   return engine.takeBack({
     entryId,
@@ -35,7 +35,7 @@ const read = ({ folder }: TestFolder, path: string) => readFileSync(join(folder,
 const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at}\n`).join("");
 
 describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
-  it("keeps what the user changed since, also in the same file", async () => {
+  it("keeps later changes by the user, even in the same file", async () => {
     const test = createFolder(kind);
     test.write("a.txt", `top\r\n${lines(9)}end\r\n`);
     const engine = await test.engine();
@@ -52,7 +52,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect(read(test, "own.txt")).toBe("user\n");
   });
 
-  it("leaves a file in conflict as it is, names it, and takes the others back", async () => {
+  it("leaves a file in conflict alone, names it, and takes back the others", async () => {
     const test = createFolder(kind);
     for (const name of ["both", "gone", "other"]) test.write(name, "before\n");
     const engine = await test.engine();
@@ -70,7 +70,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect(files.changed).toEqual([{ path: "other", change: "restored" }]);
     expect(files.conflicts.map(({ path }) => path)).toEqual(["both", "gone", "made"]);
     expect([read(test, "both"), read(test, "made")]).toEqual(["user\n", "user\n"]);
-    // Once the conflict is gone, the rest goes back, too.
+    // Once the conflict is gone, the rest is taken back, too.
     test.write("both", "model\n");
     const again = await takeBack(engine, "m1");
     expect(again.files.changed).toEqual([{ path: "both", change: "restored" }]);
@@ -79,7 +79,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect([read(test, "both"), read(test, "other")]).toEqual(["model\n", "model\n"]);
   });
 
-  it("goes forward again to a message after the one it went back to", async () => {
+  it("goes forward again to a message after the one to which it went back", async () => {
     const test = createFolder(kind);
     test.write("f", "0");
     const engine = await test.engine();
@@ -92,7 +92,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect(read(test, "f")).toBe("1");
   });
 
-  it("follows no link out of the folder, and restores links as links", async () => {
+  it("does not follow links out of the folder, and restores links as links", async () => {
     const test = createFolder(kind);
     test.write("d/f", "before\n");
     test.write("e/f", "before\n");
@@ -151,7 +151,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect(copyOf(test.folder)).toEqual(before);
   });
 
-  it("names what it does not record, and leaves that alone", async () => {
+  it("names files that it does not record, and leaves them alone", async () => {
     const test = createFolder(kind);
     test.write("big", "x".repeat(99));
     test.write("small", "1");
@@ -167,7 +167,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect(read(test, "small")).toBe("y".repeat(99));
   });
 
-  it("keeps so many checkpoints, and refuses to go back beyond", async () => {
+  it("keeps a limited number of checkpoints, and refuses to go back further", async () => {
     const test = createFolder(kind);
     const engine = await test.engine({ keep: 2 });
     for (const at of [1, 2, 3, 4]) await prompt(engine, `m${at}`, () => test.write("f", `${at}`));
@@ -178,7 +178,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect(read(test, "f")).toBe("2");
   });
 
-  it("lists a prompt only if it changed files, and all that was in it once", async () => {
+  it("lists a prompt once, and only if it changed files", async () => {
     const test = createFolder(kind);
     const engine = await test.engine();
     await prompt(engine, "m1", () => {});
@@ -201,7 +201,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect(["a", "b", "c"].filter((name) => copyOf(test.folder).has(name))).toEqual([]);
   });
 
-  it("records nothing of the agent's own folder, and restores nothing that hosts read", async () => {
+  it("records nothing in the agent's own folder, and restores nothing that hosts read", async () => {
     const test = createFolder(kind);
     test.write(".pi/agent/sessions/s.jsonl", "one\n");
     test.write(".pi/settings.json", "{}");
@@ -218,7 +218,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
     expect(read(test, ".pi/settings.json")).toBe("[]");
   });
 
-  it("keeps what it stores to its owner", async () => {
+  it("stores its data readable by the owner only", async () => {
     const test = createFolder(kind);
     const objects = join(test.folder, ".git/objects");
     const known = new Set<string>(
@@ -238,7 +238,7 @@ describe.each(["plain", "git"] as const)("rewind in a %s folder", (kind) => {
 });
 
 describe("rewind in a repository", () => {
-  it("leaves out folders that git ignores once they are too large, the largest first", async () => {
+  it("leaves out ignored folders that are too large, the largest first", async () => {
     const test = createFolder("git");
     test.write(".gitignore", "small/\nlarge/\n*.log\n");
     for (const name of ["small/f", "large/f", "x.log", "untracked"]) test.write(name, "1");
@@ -253,7 +253,7 @@ describe("rewind in a repository", () => {
     expect(read(test, "large/f")).toBe("2");
   });
 
-  it("is not pushed along", async () => {
+  it("is not included in a push", async () => {
     const test = createFolder("git");
     await prompt(await test.engine(), "m1", () => test.write("f", "x"));
     const remote = join(test.root, "remote.git");
@@ -265,7 +265,7 @@ describe("rewind in a repository", () => {
     expect(test.git("for-each-ref", "refs/tau/checkpoints")).not.toBe("");
   });
 
-  it("still goes back after git has packed everything and thrown away the rest", async () => {
+  it("still goes back after git has packed and pruned its objects", async () => {
     const test = createFolder("git");
     test.write("kept", "before\n");
     const before = copyOf(test.folder);
@@ -279,7 +279,7 @@ describe("rewind in a repository", () => {
     expect(copyOf(test.folder)).toEqual(before);
   });
 
-  it("reads a file again that was changed without another size or time", async () => {
+  it("reads a file again that changed without a change in size or time", async () => {
     const test = createFolder("git");
     const engine = await test.engine();
     test.write("f", "one");

@@ -27,15 +27,15 @@ export interface RewindEngineOptions extends CheckpointPlace {
   readonly environment: ToolEnvironment;
   readonly sessionId: string;
   readonly keep: number;
-  /** The workspace that has the folder, if that is not this machine. */
+  /** The workspace of the folder if it is on another machine. */
   readonly elsewhere?: Workspace | undefined;
 }
 
 export interface TakeBackRequest {
   readonly entryId: string;
-  /** Whether a checkpoint is one of the message or of a later one. */
+  /** Whether a checkpoint belongs to the message or to a later one. */
   readonly isSince: (entryId: string) => boolean;
-  /** The place of the message in the session's file. */
+  /** The position of the message in the session's file. */
   readonly position: number;
   readonly length: number;
   readonly undoes?: string | undefined;
@@ -45,20 +45,20 @@ export interface TakeBackRequest {
 
 export interface TakenBack {
   readonly files: RewindFiles;
-  /** Undefined if nothing was done. */
+  /** Undefined if nothing was changed. */
   readonly undoCheckpointId: string | undefined;
 }
 
-/** Changes to take back, of a checkpoint or a rewind. Those to be done again are the other way round. */
+/** Changes of a checkpoint or a rewind to take back; changes to redo are reversed. */
 interface Step {
   readonly found: SnapshotChanges;
-  /** What is in force then. */
+  /** The effects in force afterwards. */
   readonly effects: readonly Effect[];
 }
 
 const nothing: Force = { isInForce: false, except: new Set() };
 
-/** The checkpoints of a session in one folder. One thing happens at a time. */
+/** The checkpoints of a session in one folder. Operations run one at a time. */
 export class RewindEngine {
   readonly #options: RewindEngineOptions;
   readonly #store: Snapshots;
@@ -72,7 +72,7 @@ export class RewindEngine {
     this.#options = options;
     this.#store = store;
     this.#refFolder = hashOf(options.sessionId);
-    // What one store holds says nothing of the other.
+    // The content of one store says nothing about the other.
     const name = `${this.#refFolder}${store.isApart ? "-apart" : ""}.jsonl`;
     this.#journal = new Journal(join(options.directory, "journals", name));
   }
@@ -87,7 +87,7 @@ export class RewindEngine {
     return new RewindEngine(options, await openSnapshotsThere(elsewhere, options));
   }
 
-  /** A prompt is about to change files: they are recorded, unless they were for this prompt. */
+  /** Records the files before a prompt changes them, unless that was done for this prompt. */
   begin(entryId: string): Promise<void> {
     return this.#turns.take("", async () => {
       if (this.#open?.entryId === entryId) return;
@@ -106,7 +106,7 @@ export class RewindEngine {
     });
   }
 
-  /** The prompt's run is over: what it changed is known now. */
+  /** Ends the prompt's checkpoint: what the prompt changed is known now. */
   end(): Promise<void> {
     return this.#turns.take("", async () => {
       const open = this.#open;
@@ -118,7 +118,7 @@ export class RewindEngine {
     });
   }
 
-  /** Brings what a killed host left to an end. */
+  /** Completes what a killed host left unfinished. */
   recover(): Promise<void> {
     return this.#turns.take("", () => this.#recover());
   }
@@ -145,7 +145,7 @@ export class RewindEngine {
   }
 
   /**
-   * Takes prompts back, or a rewind.
+   * Takes back prompts or a rewind.
    *
    * @throws {SessionError} `checkpoint_dropped`
    */
@@ -193,7 +193,7 @@ export class RewindEngine {
     return { files: describe(done, before, notCovered), undoCheckpointId: id };
   }
 
-  /** What has to be done: the newest prompts are taken back first, older ones are done again last. */
+  /** The steps to perform: first the newest prompts are taken back, then older ones are redone. */
   async #stepsOf({ isSince, position, undoes }: TakeBackRequest): Promise<Step[]> {
     const timeline = this.#timeline();
     const past = undoes === undefined ? undefined : timeline.rewinds.get(undoes);
@@ -216,7 +216,7 @@ export class RewindEngine {
     return [...found.filter(isBack), ...found.filter((step) => !isBack(step)).reverse()];
   }
 
-  /** What leads from one state of a checkpoint to another; undefined for the same. */
+  /** The step from one state of a checkpoint to another; undefined if they are the same. */
   async #stepTo(
     { id, commit, after = commit }: Checkpoint,
     now: Force,
@@ -243,7 +243,7 @@ export class RewindEngine {
     await this.#store.keepLast(after);
   }
 
-  /** Ends the open checkpoint with a snapshot; it is dropped if nothing has changed. */
+  /** Ends the open checkpoint with a snapshot; drops it if nothing has changed. */
   async #finish(after: KeptState): Promise<void> {
     const open = this.#open;
     if (open === undefined) return;
@@ -266,7 +266,7 @@ export class RewindEngine {
     await this.#store.drop(ids.map((id) => this.#refOf(id)));
   }
 
-  /** What a killed host left open ends with the files as they are now. */
+  /** Ends everything that a killed host left open with the current files. */
   async #recover(): Promise<void> {
     if (this.#isRecovered) return;
     const { rewinds } = this.#timeline();
@@ -286,7 +286,10 @@ export class RewindEngine {
     this.#isRecovered = true;
   }
 
-  /** Goes on with a rewind whose host was killed: files that nobody has changed get their target. */
+  /**
+   * Continues a rewind whose host was killed: files that nobody has changed since are set to their
+   * target.
+   */
   async #resume(rewind: PastRewind): Promise<void> {
     const now = await this.#store.take("During a rewind");
     const targets = new Map<string, FileState | undefined>();
@@ -326,7 +329,7 @@ function withFailures(plan: Plan, failures: ReadonlyMap<string, string>): Plan {
   return { targets, conflicts: new Map([...plan.conflicts, ...failures]) };
 }
 
-/** What is in force once the steps are done but for the paths in conflict. */
+/** The effects in force once the steps are done, except for paths in conflict. */
 function effectsOf(steps: readonly Step[], conflicts: Iterable<string>): Effect[] {
   const left = new Set(conflicts);
   return steps.flatMap(({ found, effects }) => {
@@ -343,7 +346,7 @@ function describe(
   leftOut: ReadonlySet<string>,
 ): RewindFiles {
   const changed = [...targets].flatMap(([path, state]) => {
-    // Empty folders come and go with the files.
+    // Empty folders appear and disappear with the files.
     const isNow = files.has(path) && files.get(path)?.kind !== "folder";
     const willBe = state !== undefined && state.kind !== "folder";
     if (!isNow && !willBe) return [];

@@ -6,22 +6,22 @@ import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import type { Diagnostic, ToolEnvironment } from "@tau-agent/system";
 import type { RewindEngine } from "./rewind-engine.ts";
 
-/** How files are recorded; what is absent is as the settings say. */
+/** How files are recorded; absent members are taken from the settings. */
 export interface RewindOptions {
   /** Whether files are recorded before a prompt changes them. */
   readonly enabled?: boolean | undefined;
   /** The largest file to record. */
   readonly maxFileBytes?: number | undefined;
-  /** The most bytes of folders that git ignores; outside git, of everything. */
+  /** The most bytes in folders that git ignores; outside git, in all files. */
   readonly maxTotalBytes?: number | undefined;
   /** The most checkpoints to keep. */
   readonly keep?: number | undefined;
 }
 
-/** A message of the user that a session can go back to. */
+/** A message of the user to which a session can go back. */
 export interface UserEntry {
   readonly text: string;
-  /** Its place in the file: messages since have a higher one. */
+  /** Its position in the file; later messages have higher ones. */
   readonly position: number;
 }
 
@@ -29,32 +29,32 @@ export interface RewindSession {
   readonly id: string;
   readonly isBusy: boolean;
   readonly leafId: string | null;
-  /** How many entries its file has. */
+  /** The number of entries in its file. */
   readonly length: number;
   /** The message that the current run answers. */
   promptEntryId(): string | undefined;
-  /** A message of the user; undefined for other entries; null for none of this id. */
+  /** A message of the user; undefined for other entries; null if there is no entry with this id. */
   userEntry(entryId: string): UserEntry | undefined | null;
-  /** Continues the conversation from an entry; before it, if it is a message of the user. */
+  /** Continues the conversation from an entry, or before it if it is a message of the user. */
   navigate(entryId: string): Promise<{ readonly cancelled: boolean }>;
-  /** Does work that no run may overlap. */
+  /** Does work that must not overlap with a run. */
   perform<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
 export interface SessionRewindOptions {
   readonly environment: ToolEnvironment;
-  /** The workspace that has the session's folder, if that is not this machine. */
+  /** The workspace of the session's folder if it is on another machine. */
   readonly elsewhere?: Workspace | undefined;
   /** The folder for Tau's own files. */
   readonly directory: string;
-  /** Folders of the agent's own, which are never recorded. */
+  /** The agent's own folders, which are never recorded. */
   readonly ownFolders: () => readonly string[];
   readonly options: () => Required<RewindOptions>;
   readonly session: () => RewindSession;
   readonly note: (diagnostic: Diagnostic) => void;
 }
 
-/** What to go back to; exactly one of the ids is given. */
+/** The target of a rewind; exactly one of the ids is given. */
 export interface RewindRequest {
   readonly entryId?: string | undefined;
   readonly checkpointId?: string | undefined;
@@ -63,12 +63,12 @@ export interface RewindRequest {
   readonly dryRun?: boolean | undefined;
 }
 
-/** Built-in tools that change no files. */
+/** Built-in tools that do not change files. */
 const harmlessTools: ReadonlySet<string> = new Set(["todo_write", "job_kill"]);
 
 /**
- * Records the folder before a prompt changes it, and takes prompts back. The engine is loaded when
- * it is first needed.
+ * Records the folder before a prompt changes it, and takes prompts back. The engine is loaded on
+ * first use.
  */
 export class SessionRewind {
   readonly #options: SessionRewindOptions;
@@ -88,7 +88,10 @@ export class SessionRewind {
     this.#isEnabled = isEnabled;
   }
 
-  /** A tool is about to run: before the first of a prompt that may change files, they are recorded. */
+  /**
+   * Called before a tool runs: records files before the first tool of a prompt that may change
+   * them.
+   */
   beforeTool(tool: AgentTool, call: ToolCall): Promise<void> | undefined {
     if (!this.isEnabled || tool.isReadOnly === true || harmlessTools.has(tool.name)) {
       return undefined;
@@ -96,14 +99,14 @@ export class SessionRewind {
     return this.#record(tool, call);
   }
 
-  /** A run is over. */
+  /** Called when a run is over. */
   async endPrompt(): Promise<void> {
     if (this.#engine === undefined) return;
     const { opened } = this.#engine;
     await this.#quietly(async () => (await opened).end());
   }
 
-  /** Brings to an end what a killed host has left. */
+  /** Completes what a killed host left unfinished. */
   async recover(): Promise<void> {
     if (this.isEnabled) await this.#quietly(async () => (await this.#open()).recover());
   }
@@ -123,7 +126,7 @@ export class SessionRewind {
   }
 
   /**
-   * Takes prompts back; see the command `rewind`.
+   * Takes back prompts; see the command `rewind`.
    *
    * @throws {SessionError} `rewind_disabled`, `rewind_busy`, `rewind_cancelled`, `rewind_failed`,
    *   `entry_not_found`, `invalid_rewind_entry`, `checkpoint_not_found`, `checkpoint_dropped`
@@ -160,7 +163,7 @@ export class SessionRewind {
     await this.#quietly(async () => (await this.#open()).begin(entryId));
   }
 
-  /** The message to go back to, the rewind to take back, and where the conversation goes. */
+  /** The message to go back to, the rewind to take back, and where the conversation continues. */
   #targetOf(
     { entryId, checkpointId }: RewindRequest,
     engine: RewindEngine,
@@ -197,7 +200,7 @@ export class SessionRewind {
         Engine.open({ ...place, environment, elsewhere, sessionId, keep }),
       );
       this.#engine = { key, opened };
-      // The next attempt opens it again.
+      // The next attempt opens the engine again.
       opened.catch(() => {
         this.#engine = undefined;
       });

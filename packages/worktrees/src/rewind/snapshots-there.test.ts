@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { copyOf, createFolder, type FolderKind, link } from "./__fixtures__/folders.ts";
 import type { RewindEngine } from "./rewind-engine.ts";
 
-/** A folder of a place that is this machine, and is not known as such. */
+/** A folder in a workspace that is actually this machine, but is not recognised as such. */
 function elsewhere(kind: FolderKind) {
   const test = createFolder(kind);
   const local = new LocalWorkspace({
@@ -45,7 +45,7 @@ async function prompt(engine: RewindEngine, entryId: string, work: () => void): 
 const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at}\n`).join("");
 
 describe.each(["plain", "git", "busy-git"] as const)("rewind elsewhere, in a %s folder", (kind) => {
-  it("takes a prompt back and keeps what the user changed since, and can be undone", async () => {
+  it("takes back a prompt, keeps later changes by the user, and can be undone", async () => {
     const there = elsewhere(kind);
     const odd = "sp ace [x] \u00fc\nline";
     there.write("a.txt", `top\r\n${lines(9)}end\r\n`);
@@ -84,11 +84,11 @@ describe.each(["plain", "git", "busy-git"] as const)("rewind elsewhere, in a %s 
     expect(there.files()).toEqual(expected);
     await takeBack(engine, "m1", { undoes: undoCheckpointId });
     expect(there.files()).toEqual(after);
-    // Nothing of the project's own, or of the user's, has run.
+    // No program of the project or of the user has run.
     expect(marks.filter((mark) => existsSync(mark))).toEqual([]);
   });
 
-  it("keeps its store where only the user reads, and nothing of it on this machine", async () => {
+  it("keeps its store where only the user can read it, and nothing on this machine", async () => {
     const there = elsewhere(kind);
     const engine = await there.engine();
     await prompt(engine, "m1", () => there.write("secret.txt", "the secret\n"));
@@ -102,7 +102,7 @@ describe.each(["plain", "git", "busy-git"] as const)("rewind elsewhere, in a %s 
   });
 });
 
-it("a prompt needs two round trips to begin, and a few at its end", async () => {
+it("needs two round trips at the beginning of a prompt, and a few at its end", async () => {
   const there = elsewhere("git");
   const engine = await there.engine();
   await prompt(engine, "m1", () => there.write("a", "1\n"));
@@ -114,7 +114,7 @@ it("a prompt needs two round trips to begin, and a few at its end", async () => 
   expect(there.starts.length).toBeLessThanOrEqual(5);
 });
 
-it("leaves out large files and repositories in the folder, and says so", async () => {
+it("leaves out large files and nested repositories, and reports them", async () => {
   const there = elsewhere("plain");
   there.write("big [1]", "x".repeat(2000));
   there.write("inner/.git/HEAD", "ref: refs/heads/none\n");
@@ -131,7 +131,7 @@ it("leaves out large files and repositories in the folder, and says so", async (
   expect(readFileSync(join(there.folder, "big [1]"), "utf8")[0]).toBe("y");
 });
 
-it("never writes what a host reads", async () => {
+it("never writes files that a host reads", async () => {
   const there = elsewhere("plain");
   const engine = await there.engine();
   await prompt(engine, "m1", () => there.write(".mcp.json", "{}"));
@@ -140,7 +140,7 @@ it("never writes what a host reads", async () => {
   expect(existsSync(join(there.folder, ".mcp.json"))).toBe(true);
 });
 
-it("the next host goes on with what a killed one has recorded", async () => {
+it("continues with the records of a killed host", async () => {
   const there = elsewhere("git");
   const first = await there.engine();
   await first.begin("m1");

@@ -18,16 +18,16 @@ import { hashOf } from "./store/open-store.ts";
 
 const refs = "refs/tau/checkpoints";
 const usual = [0o644, 0o755] as const;
-/** The last line before the paths that a snapshot left out, in the message of its commit. */
+/** In the message of a snapshot's commit, the last line before the paths that were left out. */
 const leftOutMark = "left out:";
 
 interface PlaceThere extends CheckpointPlace {
   readonly sessionId: string;
-  /** Its sandbox says what no snapshot holds. */
+  /** Its sandbox names the files that no snapshot may contain. */
   readonly environment?: Pick<ToolEnvironment, "sandbox"> | undefined;
 }
 
-/** Opens it; the first snapshot makes what is missing. */
+/** Opens the snapshots; the first snapshot makes missing folders. */
 export async function openSnapshotsThere(
   workspace: Workspace,
   place: PlaceThere,
@@ -36,7 +36,7 @@ export async function openSnapshotsThere(
   return createSnapshotsThere(workspace, place, homeDirectory);
 }
 
-/** Gives files their states from lists, and prints the paths where that failed. */
+/** Sets files to the states in lists, and prints the paths for which that failed. */
 const writeScript = `
 GIT_INDEX_FILE=$1.index
 export GIT_INDEX_FILE
@@ -54,7 +54,7 @@ if [ -s "$1.gone" ]; then xargs -0 sh -c 'for path; do
 done' tau <"$1.gone"; fi
 rm -f "$1".*`;
 
-/** Merges three contents, and prints the id of the result. */
+/** Merges three versions of a content, and prints the id of the result. */
 const mergeScript = `
 work=$store/merge.$$
 trap 'rm -rf "$work"' EXIT
@@ -63,8 +63,8 @@ for part in base ours theirs; do git cat-file blob "$1" >"$work/$part" || exit 1
 cd "$work" && git merge-file -p --quiet ours base theirs >merged && git hash-object -w --no-filters merged`;
 
 /**
- * Snapshots of a folder in a workspace elsewhere, in a store of ours there. What the project ignores is not
- * recorded, and of permissions whether a file is executable.
+ * Snapshots of a folder in a workspace on another machine, in our own store there. Files that the project
+ * ignores are not recorded; of permissions only whether a file is executable.
  */
 function createSnapshotsThere(
   workspace: Workspace,
@@ -72,7 +72,7 @@ function createSnapshotsThere(
   homeDirectory: string,
 ): Snapshots {
   const { folder } = place;
-  /** What the newest snapshot has. */
+  /** The content of the newest snapshot. */
   let last: { readonly tree: string; readonly files: ReadonlyMap<string, FileState> } | undefined;
   const lastRef = `${refs}/last/${hashOf(folder)}`;
   const fixed = variablesOf(place, homeDirectory);

@@ -2,7 +2,7 @@ import type { Effect, JournalEvent, PromptBegin, RewindBegin, RewindEnd } from "
 
 /** A prompt with the snapshots around its changes. */
 export interface Checkpoint extends PromptBegin {
-  /** The snapshot after; undefined while the prompt runs, or if its host was killed. */
+  /** The snapshot after the prompt; undefined while it runs, or if its host was killed. */
   readonly after: string | undefined;
 }
 
@@ -10,17 +10,17 @@ export interface PastRewind extends RewindBegin {
   readonly end: RewindEnd | undefined;
 }
 
-/** Whether the changes of a checkpoint are in the files; for some paths it is the other way. */
+/** Whether the changes of a checkpoint are in the files; for some paths the opposite is true. */
 export interface Force {
   readonly isInForce: boolean;
   readonly except: ReadonlySet<string>;
 }
 
 export interface Timeline {
-  /** Those that changed files, and the one that is not known to have ended; oldest first. */
+  /** Checkpoints that changed files, and the one not known to have ended; oldest first. */
   readonly checkpoints: readonly Checkpoint[];
   readonly rewinds: ReadonlyMap<string, PastRewind>;
-  /** Messages whose checkpoints are not kept any more. */
+  /** Messages whose checkpoints are no longer kept. */
   readonly pruned: ReadonlySet<string>;
 }
 
@@ -59,8 +59,8 @@ export function timelineOf(events: readonly JournalEvent[], folder: string): Tim
 }
 
 /**
- * Which checkpoints were in force after the rewinds that `counts` accepts, as far as rewinds say; every
- * other checkpoint is in force from its prompt on.
+ * Which checkpoints were in force after the rewinds that `counts` accepts, as far as rewinds record it;
+ * every other checkpoint is in force since its prompt.
  */
 export function forcesAfter(
   { rewinds }: Timeline,
@@ -76,7 +76,7 @@ export function forcesAfter(
   return forces;
 }
 
-/** What a rewind is to restore to be taken back itself. */
+/** The effects to restore in order to take back a rewind. */
 export function effectsBefore(timeline: Timeline, rewind: PastRewind): Effect[] {
   const isEarlier = (other: PastRewind) => other !== rewind && !isLater(timeline, other, rewind);
   const forces = forcesAfter(timeline, isEarlier);
@@ -86,7 +86,7 @@ export function effectsBefore(timeline: Timeline, rewind: PastRewind): Effect[] 
   });
 }
 
-/** In force, for all paths. */
+/** In force for all paths. */
 export const wholly: Force = { isInForce: true, except: new Set() };
 
 function isLater({ rewinds }: Timeline, one: PastRewind, other: PastRewind): boolean {

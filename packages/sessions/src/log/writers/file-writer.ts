@@ -9,6 +9,7 @@ export type FsyncMode = "none" | "turn" | "entry";
 
 /**
  * Writes a session to its file. A file that is deleted during use is written again as a whole.
+ *
  * @param file - the open file of a session that is continued
  */
 export function createFileWriter(

@@ -30,6 +30,7 @@ interface Found {
 
 /**
  * Makes the result of a search from its lines. A line in one match is not repeated in the next.
+ *
  * @param pathOf converts the path of a line to the path of a result
  */
 export function createFoundLines(limit: number, context: number, pathOf: (path: string) => string) {

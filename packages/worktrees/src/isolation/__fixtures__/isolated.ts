@@ -6,7 +6,7 @@ import type { IsolatedTree } from "../trees/isolated-tree.ts";
 import { Isolation } from "../isolation.ts";
 import { keepWork } from "../trees/keep-work.ts";
 
-/** git's output, as somebody with a name. */
+/** The output of git, run as a named user. */
 export const gitIn = (cwd: string, ...args: string[]): string =>
   execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
     cwd,
@@ -24,7 +24,7 @@ export function repository(files: Record<string, string | Uint8Array> = {}): Wor
   return workspace;
 }
 
-/** The caller's state, from which trees can be made. */
+/** Records the caller's state, from which trees can be made. */
 export async function isolate(workspace: Workspace, options: { cwd?: string; max?: number; environment?: Readonly<Record<string, string | undefined>>; trusted?: boolean; keyVariables?: readonly string[] } = {}) {
   const isolation = await Isolation.open({
     environment: workspace.environment({
@@ -50,7 +50,7 @@ export async function changeOf(
   return { id, tree: captured.tree, patchPath, captured, ...(await keepWork(isolation, captured, patchPath)) };
 }
 
-/** What git says of a folder; nothing of it may change. */
+/** The state of a folder as git reports it, which must not change. */
 export const stateOf = (directory: string) => ({
   status: gitIn(directory, "status", "--porcelain", "--untracked-files=all"),
   index: gitIn(directory, "ls-files", "--stage"),

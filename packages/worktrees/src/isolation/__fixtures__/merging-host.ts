@@ -5,8 +5,8 @@ import { keepWork } from "../trees/keep-work.ts";
 import { mergeChanges } from "../merge-back.ts";
 import { openIsolation } from "./open-isolation.ts";
 
-// A host that is killed, alone or together with its git, while that writes the caller's files: by the
-// filter of one of them.
+// A host that is killed, alone or together with its git, while git writes the caller's files. A
+// filter of one of the files kills it.
 const [cwd = "", worktreesRoot = "", victims = ""] = process.argv.slice(2);
 const isolation = await openIsolation(cwd, worktreesRoot);
 const tree = await isolation.createTree();

@@ -1,7 +1,7 @@
 import { createLocalWorkspace, FileQueue, ProcessRegistry } from "@tau-agent/system";
 import { Isolation } from "../isolation.ts";
 
-/** The isolation of a host that runs as a process of its own. */
+/** The isolation of a host that runs in a separate process. */
 export function openIsolation(cwd: string, worktreesRoot: string): Promise<Isolation> {
   const environment = {
     cwd,

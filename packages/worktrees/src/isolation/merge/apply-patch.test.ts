@@ -19,7 +19,10 @@ import { mendMerge } from "./apply-patch.ts";
 
 const names = ["a.txt", "b.txt", "m.deadly", "z.txt", "link"];
 
-/** A file in the middle cannot be written: what makes its content says no. */
+/**
+ * A repository in which a file in the middle cannot be written, because its filter can be made to
+ * fail.
+ */
 function withFilter(): Workspace {
   const workspace = repository({
     ".gitattributes": "*.deadly filter=deadly\n",
@@ -51,7 +54,7 @@ const filesOf = ({ directory }: Workspace) => ({
   }),
 });
 
-/** Begins to write, is killed, and gives the signal it was killed with. */
+/** Starts a merge that kills its host, and returns the signal that killed it. */
 function killedHost({ directory }: Workspace, root: string, victims = "both"): Promise<string> {
   const host = fork(
     join(import.meta.dirname, "../__fixtures__/merging-host.ts"),
@@ -88,7 +91,7 @@ describe("writing changes into the caller's files", () => {
     expect(workspace.read("link")).toBe("task\n");
   }, 30_000);
 
-  it("writes what large files hold, of which a tree has only pointers", async () => {
+  it("writes the content of large files, of which a tree has only pointers", async () => {
     const workspace = withFilter();
     const { directory } = workspace;
     const smudge = 'if [ "$GIT_LFS_SKIP_SMUDGE" = 1 ]; then cat; else sed "s/^pointer to //"; fi';
@@ -103,7 +106,7 @@ describe("writing changes into the caller's files", () => {
     expect(workspace.read("m.deadly")).toBe("other\n");
   });
 
-  it("puts everything back at the next start when git was killed with the host", async () => {
+  it("puts everything back at the next start if git was killed together with the host", async () => {
     const workspace = withFilter();
     const before = filesOf(workspace);
     const root = join(workspace.spillDirectory, "worktrees");
@@ -111,7 +114,7 @@ describe("writing changes into the caller's files", () => {
     expect(existsSync(workspace.path("b.txt"))).toBe(false);
     const [run = ""] = readdirSync(root);
     smudge(join(root, run), "cat");
-    // As with a drive that is not there: nothing is put where it was.
+    // As with a drive that is not mounted: nothing is created in its place.
     const elsewhere = `${workspace.directory}-elsewhere`;
     renameSync(workspace.directory, elsewhere);
     const mended = await mendMerge(join(root, run), new Git(workspace.environment()));
@@ -119,7 +122,7 @@ describe("writing changes into the caller's files", () => {
     rmSync(workspace.directory, { recursive: true, force: true });
     renameSync(elsewhere, workspace.directory);
     expect([mended, isThere]).toEqual([false, false]);
-    // What was written is known by itself, however large it is.
+    // Written content is recognised whatever its size.
     expect(await mendMerge(join(root, run), new Git(workspace.environment(), 1))).toBe(true);
     const isolation = await isolate(workspace, { trusted: true });
     expect(filesOf(workspace)).toEqual(before);
@@ -127,7 +130,7 @@ describe("writing changes into the caller's files", () => {
     expect(readdirSync(root)).toEqual([]);
   }, 30_000);
 
-  it("leaves at the next start what git wrote alone, and what the user did since", async () => {
+  it("leaves completed writes of git and later changes of the user alone at the next start", async () => {
     const workspace = withFilter();
     const root = join(workspace.spillDirectory, "worktrees");
     expect(await killedHost(workspace, root, "alone")).toBe("SIGKILL");

@@ -17,29 +17,31 @@ import { type FileMode, restoreFileModes } from "../repository/file-modes.ts";
 import type { Repository } from "../repository/repository.ts";
 import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
 
-/** Records what is being written, so that the next host can undo it if this one is killed. */
+/**
+ * Records the files being written, so that the next host can undo the merge if this one is killed.
+ */
 const JOURNAL = "merge.json";
 /**
- * Created by the writing process once everything is written: files missing after that were removed
- * by the user.
+ * Created by the writing process once everything is written: if files are missing afterwards, the
+ * user removed them.
  */
 const WRITTEN = "merge.written";
 /**
- * Runs git until it ends, even without its host. Its messages go to a file: a warning into the
- * closed pipe of a dead host would kill it halfway.
+ * Runs git until it ends, even without its host. Git's messages go to a file: writing a warning to
+ * the closed pipe of a dead host would kill it halfway.
  */
 const writerScript = `words=$1; written=$2; shift 2
 "$@" 2>"$words" || exit
 : >"$written"`;
 /** Files unchanged for this long are no longer being written. */
 const STILL_MS = 500;
-/** Stop looking after this many rounds: git does not write for so long, and a task is waiting. */
+/** Stop checking after this many rounds: git does not write for so long, and a task is waiting. */
 const MAX_LOOKS = 20;
 
 export interface Replacement {
-  /** From the top of the working tree; a character stands for a byte. */
+  /** Relative to the top of the working tree, one character per byte. */
   readonly name: string;
-  /** What it will hold, and the repository that has it; undefined for a file that goes. */
+  /** The new content and the repository that has it; undefined for a file that is removed. */
   readonly object: { readonly id: string; readonly location: GitLocation } | undefined;
 }
 
@@ -59,7 +61,7 @@ export async function listReplacements(
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to];
   const changes = await listChanges(git, args, { cwd, location });
   return changes.flatMap(({ oldMode, newMode, newId: id, path }): Replacement[] => {
-    // The commit of a submodule is not written into its folder.
+    // A submodule's commit is not written to its folder.
     if (newMode === "160000" || oldMode === "160000") return [];
     const name = `${Buffer.from(prefix).toString("latin1")}${path}`;
     return [{ name, object: /^0+$/.test(id) ? undefined : { id, location } }];
@@ -67,11 +69,11 @@ export async function listReplacements(
 }
 
 /**
- * Writes a patch into the caller's files. git checks the whole patch first and runs detached, so
- * that killing the host does not interrupt it. If it fails anyway (a read-only folder, a full
- * disk), the old files are restored.
+ * Writes a patch to the caller's files. git checks the whole patch first and runs detached, so that
+ * killing the host does not interrupt it. If it fails anyway (a read-only folder, a full disk), the
+ * old files are restored.
  *
- * @returns git's own words about a failure
+ * @returns git's own message about a failure
  */
 export async function applyPatch(
   git: Git,
@@ -95,7 +97,7 @@ export async function applyPatch(
   const written = join(folder, WRITTEN);
   await rm(written, { force: true });
   const { words, exitCode } = await apply(git, { patch, written }, request);
-  // git only warns about files it cannot remove, so check them.
+  // git only warns about files that it cannot remove, so they are checked here.
   const isDone = exitCode === 0 && isWhole(files, (await stateOf(root, files)).found);
   const failure = isDone ? undefined : words.trim() || "git apply failed";
   if (failure === undefined) await restoreFileModes(root, modes);
@@ -113,21 +115,22 @@ async function apply(
 ): Promise<{ words: string; exitCode: number | null }> {
   const writing = { ...request, takesLargeFiles: true };
   if (git.environment.sandbox?.isAvailable === true) {
-    // It ends with this host; the next one finds what is written so far.
+    // This ends with the host; the next host finds what is written so far.
     const { stderr, exitCode } = await git.try(["apply", patch], writing);
     if (exitCode === 0) await writeFile(written, "");
     return { words: stderr, exitCode };
   }
   const command = git.command(["apply", patch], writing);
   const words = `${patch}.words`;
-  // Without a shell there is no mark; then only the files tell whether everything was written.
+  // Without a shell there is no marker file; then only the files show whether everything was
+  // written.
   const [file, args] = hasProcessGroups
     ? ["/bin/sh", ["-c", writerScript, "sh", words, written, command.file, ...command.args]]
     : [command.file, command.args];
   const exitCode = await new Promise<number | null>((resolve) => {
     const child = spawn(file, args, {
       cwd: request.cwd,
-      // Hosts above this one must not kill it either.
+      // Parent hosts must not kill it either.
       env: { ...command.env, ...nobodys },
       detached: true,
       stdio: "ignore",
@@ -142,7 +145,7 @@ async function apply(
 /**
  * Undoes a merge that was half written when a host and its git were killed.
  *
- * @returns false when another host is doing so, or it cannot be done now
+ * @returns false if another host is doing so, or it cannot be done now
  */
 export async function mendMerge(folder: string, git: Git): Promise<boolean> {
   const text = await readFile(join(folder, JOURNAL), "utf8").catch(() => undefined);
@@ -201,7 +204,7 @@ async function stateOf(
   return { found, text };
 }
 
-/** Whether a file holds the new content or its beginning. Any other content is the user's. */
+/** Whether a file contains the new content or its beginning. Any other content is the user's. */
 async function isWritten(
   root: string,
   { name, object }: Journal["files"][number],

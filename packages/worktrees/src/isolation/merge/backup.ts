@@ -5,7 +5,7 @@ import { attempt, FolderDoor, randomHex } from "@tau-agent/system";
 import { foldersAbove, parentOf } from "../../git/file-names.ts";
 
 export interface BackedUp {
-  /** From the root; a character stands for a byte. */
+  /** Relative to the root, one character per byte. */
   readonly name: string;
   readonly before: NothingThere | LinkThere | FileThere;
 }
@@ -16,7 +16,7 @@ interface NothingThere {
   readonly folders: readonly string[];
 }
 
-/** Tells whether a file was replaced by another of the same name. */
+/** Detects whether a file was replaced by another one with the same name. */
 interface Identity {
   readonly inode: number;
   readonly changedAt: number;
@@ -34,7 +34,7 @@ interface FileThere extends Identity {
 
 /**
  * Backs up the files with these names. A hard link is enough, because git replaces files instead of
- * writing into them; restoring brings back the very same file.
+ * overwriting them; restoring brings back the original file itself.
  */
 export async function backUp(
   root: string,
@@ -72,14 +72,14 @@ export function isUntouched(before: BackedUp["before"], found: Stats | undefined
   return found?.ino === before.inode && found.mtimeMs === before.changedAt;
 }
 
-/** Restores the backed-up files; unchanged ones stay. */
+/** Restores the backed-up files; unchanged ones are not touched. */
 export async function putBack(root: string, files: readonly BackedUp[]): Promise<void> {
   using door = new FolderDoor(root);
   for (const file of files) {
     try {
       putOneBack(door, file);
     } catch {
-      // The others come back all the same.
+      // The other files are restored nevertheless.
     }
   }
 }
@@ -87,7 +87,7 @@ export async function putBack(root: string, files: readonly BackedUp[]): Promise
 function putOneBack(door: FolderDoor, { name, before }: BackedUp): void {
   const found = door.look(name);
   if (isUntouched(before, found)) return;
-  // A folder that took the file's place is empty once everything else is back.
+  // A folder that took the file's place is empty once everything else is restored.
   if (found?.isDirectory()) door.removeFolder(name);
   else if (found !== undefined) door.remove(name);
   if (before.kind === "none") {
@@ -95,7 +95,7 @@ function putOneBack(door: FolderDoor, { name, before }: BackedUp): void {
       try {
         door.removeFolder(folder);
       } catch {
-        // Something else is in it.
+        // The folder contains something else.
       }
     }
     return;
@@ -117,7 +117,7 @@ function putOneBack(door: FolderDoor, { name, before }: BackedUp): void {
   }
 }
 
-/** What is at a name; nothing where the way to it is a file or link. */
+/** The stats of a name; undefined if a file or link is on its path. */
 function lookThrough(door: FolderDoor, name: string): Stats | undefined {
   return attempt(() => door.look(name));
 }

@@ -5,13 +5,13 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { dropLock, randomHex, withFileLock } from "@tau-agent/system";
 import type { Repository } from "../repository/repository.ts";
 
-/** Each attempt waits for ten seconds. */
+/** The number of attempts, each of which waits for ten seconds. */
 const LOCK_ATTEMPTS = 12;
 /** File in the folder of the call that holds the lock; contains the lock's path. */
 const HOLDS_LOCK = "merging";
 /**
- * Until this long after it was taken, the lock cannot belong to anyone else: locks go stale after
- * half a minute.
+ * Within this time after it was taken, the lock cannot belong to anyone else: locks become stale
+ * after half a minute.
  */
 const SURELY_OWN_MS = 20_000;
 
@@ -47,12 +47,12 @@ export async function releaseMergeLock(folder: string): Promise<void> {
   const claimed = `${mark}-${randomHex(4)}`;
   try {
     const { mtimeMs } = await stat(mark);
-    // Only one of several cleaning hosts may do it: a moment later the lock may belong to a living
+    // Only one of several cleaning hosts may do so: a moment later the lock may belong to a living
     // host.
     await rename(mark, claimed);
     if (Date.now() - mtimeMs < SURELY_OWN_MS)
       await dropLock(`${await readFile(claimed, "utf8")}.lock`);
   } catch {
-    // It held no lock, or another host is releasing it.
+    // It did not hold the lock, or another host is releasing it.
   }
 }

@@ -5,7 +5,7 @@ import type { Git } from "../../git/git.ts";
 import { listIgnoredFolders } from "../../git/lists.ts";
 import type { Repository } from "./repository.ts";
 
-/** Empty folders, which git does not track; ignored ones are left out. */
+/** Empty folders, which git does not track, except ignored ones. */
 export async function listEmptyFolders(
   git: Git,
   { root, location }: Repository,

@@ -6,7 +6,7 @@ import { patchOptions } from "./patch.ts";
 import type { Repository } from "./repository.ts";
 
 export interface FileMode {
-  /** A character stands for a byte. */
+  /** One character per byte. */
   readonly name: string;
   readonly mode: number;
 }
@@ -41,12 +41,12 @@ export async function restoreFileModes(root: string, modes: readonly FileMode[])
       const found = door.look(name);
       if (found?.isFile() && (found.mode & 0o777) !== mode) door.setMode(name, mode);
     } catch {
-      // It is somebody else's, or not where it was.
+      // The file belongs to another user, or is no longer in place.
     }
   }
 }
 
-/** If a file is executable, everyone who may read it may execute it. */
+/** If a file is executable, everyone who may read it may also execute it. */
 function runnable(mode: number, isRunnable: boolean): number {
   return isRunnable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
 }

@@ -4,19 +4,19 @@ import { basename, dirname, join } from "node:path";
 import { closedPaths, DoorError, FolderDoor } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
 
-/** Larger lists of patterns and grafts are nothing that people write. */
+/** Pattern and graft files written by people are never larger. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const MAX_LINK_BYTES = 64 * 1024;
 const MAX_REF_BYTES = 4096;
 
-/** The way to git's own files in a folder that commands may have changed, or change now. */
+/** Opens git's own files in a folder that commands may have changed, or may be changing. */
 export function openGitFolder(git: Git, folder: string): FolderDoor {
   return new FolderDoor(realpathSync(folder), closedPaths(git.environment));
 }
 
 /**
- * Copies a file, if it is a plain one and not closed: what a link or a device gives could have no end, or be
- * nobody's to read.
+ * Copies a file if it is a regular file and not closed: a link or a device could be endless, or lead to
+ * content that nobody may read.
  */
 export async function copyPlainFile(
   door: FolderDoor,
@@ -29,7 +29,7 @@ export async function copyPlainFile(
   return true;
 }
 
-/** Copies the files below a folder; those that are larger than a ref are left out. */
+/** Copies the files below a folder, except files that are larger than a ref. */
 export async function copyRefs(door: FolderDoor, folder: string, to: string): Promise<void> {
   for (const name of namesIn(door, folder)) {
     const path = `${folder}/${name}`;
@@ -41,7 +41,7 @@ export async function copyRefs(door: FolderDoor, folder: string, to: string): Pr
   }
 }
 
-/** The names in a folder; none where it cannot be entered. */
+/** The names in a folder; none if it cannot be entered. */
 export function namesIn(door: FolderDoor, folder: string): readonly string[] {
   return attempt(() => door.list(folder)) ?? [];
 }
@@ -61,7 +61,7 @@ function attempt<Value>(look: () => Value): Value | undefined {
   try {
     return look();
   } catch (error) {
-    // Neither a file that is missing nor one that is something else is copied.
+    // Neither missing nor irregular files are copied.
     if (error instanceof DoorError || (error instanceof Error && "code" in error)) return undefined;
     throw error;
   }

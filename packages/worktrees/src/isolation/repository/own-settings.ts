@@ -3,18 +3,18 @@ import { join, resolve } from "node:path";
 import type { Git, GitRequest } from "../../git/git.ts";
 
 /**
- * Settings that define a repository or start something in the background, and the names of files
- * that git includes: the content of those is copied, and would count twice.
+ * Settings that define a repository or start something in the background, and the names of included
+ * files: their content is copied, so it would count twice.
  */
 const leftOut =
   /^(core\.(bare|worktree|repositoryformatversion|fsmonitor)|gc\.auto|maintenance\.auto|extensions\..*|include(if)?\..*)$/;
 
-/** Of a repository's extensions those that its objects have, too. */
+/** The extensions of a repository that also apply to its objects. */
 const objectExtensions = new Set(["extensions.objectformat", "extensions.partialclone"]);
 
 /**
- * What counts of the configuration of a repository that nobody trusts: settings that say how files
- * are stored, who commits and where remotes are. None of them names a program.
+ * The settings of an untrusted repository that are used: how files are stored, who commits, and
+ * where remotes are. None of them names a program.
  */
 const harmless = [
   /^core\.(abbrev|autocrlf|bigfilethreshold|checkroundtripencoding|checkstat|commentchar|compression|eol)$/,
@@ -26,32 +26,32 @@ const harmless = [
   /^(init\.defaultbranch|merge\.(conflictstyle|renames)|pull\.(rebase|ff)|push\.default|submodule\..*\.(url|active|branch))$/,
 ];
 
-/** Lists of patterns that may be read when they are plain files. */
+/** Pattern files that may be read if they are regular files. */
 const patternFiles = new Set(["core.attributesfile", "core.excludesfile"]);
 const MAX_PATTERN_BYTES = 1024 * 1024;
 
 const filterCommand = /^filter\.(.*)\.(?:clean|smudge|process)$/s;
 
 interface Setting {
-  /** Whether it is the repository's own and not the user's. */
+  /** Whether the setting is the repository's own instead of the user's. */
   readonly isOwn: boolean;
   readonly origin: string;
-  /** Section, subsection if any, name; with dots in between. */
+  /** Section, optional subsection and name, separated by dots. */
   readonly key: string;
-  /** Undefined where only the key stands, which means true. */
+  /** Undefined for a key without a value, which means true. */
   readonly value: string | undefined;
 }
 
 export interface OwnSettings {
   readonly text: string;
-  /** Filters with commands of the repository's own that were left out because it is not trusted. */
+  /** The repository's own filters with commands, which were left out because it is not trusted. */
   readonly untrustedFilters: readonly string[];
 }
 
 /**
- * The `config` with which the repository `gitDir` works as the one in `request` does, although it
- * stands elsewhere: what counts there and does not count in `gitDir` by itself. Of a repository that
- * is not trusted only settings that cannot start a program count.
+ * The `config` with which the repository `gitDir`, in another place, works like the one in
+ * `request`: all settings that apply there but would not apply in `gitDir`. From an untrusted
+ * repository, it includes only settings that cannot start a program.
  */
 export async function ownSettings(
   git: Git,
@@ -62,7 +62,8 @@ export async function ownSettings(
   const all = await readSettings(git, request);
   const elsewhere = { ...request, location: { gitDir, workTree: request.cwd } };
   const general = new Set((await readSettings(git, elsewhere)).map(originOf));
-  // Included by a condition on the folder, some of the user's general settings count as well.
+  // Some of the user's general settings belong to it, too, if a condition on the folder includes
+  // them.
   const special = all.filter((setting) => !general.has(originOf(setting)));
   const extensions = all.filter(({ key }) => objectExtensions.has(key));
   const lines = [
@@ -88,7 +89,7 @@ export async function ownSettings(
 
 const originOf = ({ origin }: Setting): string => origin;
 
-/** A setting that cannot start a program or hang, if it is one. */
+/** The part of a setting that can neither start a program nor hang git, if any. */
 async function harmlessPart(setting: Setting, git: Git, cwd: string): Promise<Setting | undefined> {
   const { key, value } = setting;
   if (harmless.some((pattern) => pattern.test(key))) return setting;
@@ -100,7 +101,7 @@ async function harmlessPart(setting: Setting, git: Git, cwd: string): Promise<Se
   return isShort ? { ...setting, value: file } : undefined;
 }
 
-/** Filters whose commands the repository itself defines, in other words than the user. */
+/** Filters whose commands the repository defines differently from the user. */
 function filtersOfItsOwn(all: readonly Setting[]): string[] {
   const users = new Map<string, string | undefined>();
   for (const { isOwn, key, value } of all) if (!isOwn) users.set(key, value);
@@ -118,7 +119,7 @@ async function readSettings(git: Git, request: GitRequest): Promise<Setting[]> {
   const settings: Setting[] = [];
   for (let index = 0; index + 2 < parts.length; index += 3) {
     const [scope = "", origin = "", entry = ""] = parts.slice(index, index + 3);
-    // What this host itself says for its own commands.
+    // Settings that this host passes to its own commands.
     if (scope === "command") continue;
     const end = entry.indexOf("\n");
     const [key = "", value] = end < 0 ? [entry] : [entry.slice(0, end), entry.slice(end + 1)];

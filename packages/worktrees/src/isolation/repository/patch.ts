@@ -10,7 +10,7 @@ export interface PatchStatistics {
   readonly filesChanged: number;
   readonly insertions: number;
   readonly deletions: number;
-  /** Paths from the top of the repository; of a renamed file the new one. */
+  /** Paths relative to the top of the repository; for a renamed file the new path. */
   readonly files: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export const patchOptions = [
 
 /**
  * Writes the difference between two trees to `path`, byte for byte. A `prefix`, with a trailing
- * slash, is put before the paths.
+ * slash, is prepended to paths.
  */
 export async function writePatch(
   git: Git,
@@ -42,7 +42,7 @@ export async function writePatch(
 ): Promise<PatchStatistics> {
   const { from, to, path, prefix = "" } = patch;
   const request = { cwd, location };
-  // For renames, git omits the prefix.
+  // git omits the prefix for renames.
   const below = [`--src-prefix=a/${prefix}`, `--dst-prefix=b/${prefix}`, "--no-renames"];
   const options = [...patchOptions, ...(prefix === "" ? [] : below)];
   await git.run(["diff", "--binary", ...options, `--output=${path}`, from, to, "--"], request);
@@ -93,15 +93,15 @@ export function readStatistics(output: string): PatchStatistics {
 /**
  * Applies a patch to a tree, three-way, without a working tree.
  *
- * @returns the new tree, or git's words about what does not fit
+ * @returns the new tree, or git's message about what does not apply
  */
 export async function applyToTree(
   git: Git,
   repository: Repository,
   patch: { tree: string; path: string; folder: string; signal?: AbortSignal | undefined },
 ): Promise<{ tree: string } | { conflict: string }> {
-  // If two patches add the same file, git writes the first one's into the working tree, even with
-  // --cached. So use a scratch folder and not the user's files.
+  // If two patches add the same file, git writes the first version to the working tree, even with
+  // --cached. So use a scratch folder instead of the user's files.
   const workTree = join(patch.folder, `${randomHex(6)}.scratch`);
   const indexFile = `${workTree}.index`;
   const location = { ...repository.location, workTree };

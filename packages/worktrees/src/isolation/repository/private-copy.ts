@@ -7,7 +7,7 @@ import type { Git, GitLocation } from "../../git/git.ts";
 import { copyPlainFile, copyRefs, namesIn, openGitFolder, readLinkFile } from "./git-files.ts";
 import { ownSettings } from "./own-settings.ts";
 
-/** An index of a million files has some hundred megabytes. */
+/** An index of a million files takes a few hundred megabytes. */
 const MAX_INDEX_BYTES = 1024 * 1024 * 1024;
 
 interface GitFolders {
@@ -17,10 +17,10 @@ interface GitFolders {
 }
 
 /**
- * Makes a repository of ours with the objects of another and with those of its settings that count,
- * so that git never reads the other's configuration when it works on files.
+ * Makes our own repository with the objects of another one and with its relevant settings, so that
+ * git never reads the other's configuration when it works on files.
  *
- * @throws {ToolError} a file here goes through a filter of a repository that is not trusted
+ * @throws {ToolError} a file uses a filter of an untrusted repository
  */
 export async function makePrivateCopy(
   git: Git,
@@ -46,7 +46,7 @@ export async function makePrivateCopy(
   return { location, settings: text };
 }
 
-/** A split index lies in two files, of which git looks for the second beside the settings. */
+/** A split index consists of two files; git looks for the second one beside the settings. */
 async function copySharedIndexes(git: Git, gitDir: string, target: string): Promise<void> {
   using door = openGitFolder(git, gitDir);
   for (const name of namesIn(door, "")) {
@@ -56,7 +56,7 @@ async function copySharedIndexes(git: Git, gitDir: string, target: string): Prom
   }
 }
 
-/** What decides about the content of files beside the settings. */
+/** Copies the pattern files, which affect the content of files besides the settings. */
 export async function copyPatterns(
   git: Git,
   { gitDir, commonDir }: Pick<GitFolders, "gitDir" | "commonDir">,
@@ -72,8 +72,8 @@ export async function copyPatterns(
 }
 
 /**
- * Opens for reading a repository that a subagent may have made or changed: its refs and objects, and
- * nothing that it is configured to do. What is added goes elsewhere.
+ * Opens a repository that a subagent may have made or changed for reading: its refs and objects, but
+ * none of its configuration. New objects are stored elsewhere.
  */
 export async function readOnlyCopy(
   git: Git,
@@ -94,7 +94,7 @@ export async function readOnlyCopy(
   return { gitDir: copy, workTree: options.workTree, objects, alternates };
 }
 
-/** A repository of ours with no more of another than what it ignores. */
+/** Our own repository that takes only the ignore rules from another one. */
 export async function emptyCopy(
   git: Git,
   folders: Pick<GitFolders, "gitDir" | "commonDir">,
@@ -106,8 +106,9 @@ export async function emptyCopy(
 }
 
 /**
- * The folders of the repository whose top is `root`, as its `.git` says: read by us, since git would
- * read the configuration, too. Undefined when there is none, or when it is not inside of `within`.
+ * The folders of the repository with the top `root`, according to its `.git`, which is read here
+ * because git would read the configuration, too. Undefined if there is no repository, or it is not
+ * inside `within`.
  */
 export async function foldersOf(root: string, within: string): Promise<GitFolders | undefined> {
   try {
@@ -133,7 +134,7 @@ export async function followGitFile(path: string): Promise<string> {
   return resolve(dirname(path), target);
 }
 
-/** A folder that git takes for a repository with nothing in it. */
+/** A folder that git accepts as an empty repository. */
 async function makeBareFolder(folder: string): Promise<string> {
   const path = join(folder, `settings-${randomHex(6)}`);
   for (const name of ["refs", "info", "objects/info", "objects/pack"]) {
@@ -143,7 +144,7 @@ async function makeBareFolder(folder: string): Promise<string> {
   return path;
 }
 
-/** A filter of these that some file goes through, and the file. */
+/** The first of these filters that a file uses, and the file. */
 async function usedFilters(
   git: Git,
   request: Parameters<Git["run"]>[1] & { location: GitLocation },

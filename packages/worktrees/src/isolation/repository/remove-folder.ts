@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { rm } from "node:fs/promises";
 import { errorCode, nobodys, within } from "@tau-agent/system";
 
-/** Where systems have their commands; the last one is NixOS's. */
+/** Where systems keep their commands; the last one is for NixOS. */
 const systemPath = "/usr/bin:/bin:/run/current-system/sw/bin";
 
 /**
@@ -21,7 +21,7 @@ async function remove(path: string): Promise<void> {
     await runDetached("chmod", ["-R", "u+rwX", "--", path]);
   }
   await rm(path, { recursive: true, force: true, maxRetries: 3 }).catch((error: unknown) => {
-    // Two processes that remove the same folder collide. The next start removes the rest.
+    // Two processes that remove the same folder collide; the next start removes the rest.
     if (errorCode(error) !== "ENOTEMPTY") throw error;
   });
 }

@@ -6,30 +6,30 @@ import { ownSettings } from "./own-settings.ts";
 import { followGitFile, makePrivateCopy } from "./private-copy.ts";
 import { listUntracked, sortBySize } from "./untracked.ts";
 
-/** A working tree and the repository its states are kept in. */
+/** A working tree and the repository that keeps its states. */
 export interface Repository {
-  /** Top of the working tree. */
+  /** The top of the working tree. */
   readonly root: string;
-  /** Path from the root to the caller's folder; empty, or with a trailing slash. */
+  /** The path from the root to the caller's folder; empty, or with a trailing slash. */
   readonly prefix: string;
-  /** The folder in which worktrees are registered. */
+  /** The folder where worktrees are registered. */
   readonly commonDir: string;
-  /** What git keeps about this working tree: its index, its HEAD. */
+  /** Git's files for this working tree: its index, its HEAD. */
   readonly gitDir: string;
   /**
-   * How git works on files and objects: with a repository of ours that has the settings that count.
-   * The refs are not there.
+   * How git works on files and objects: with our own repository, which has the relevant settings
+   * but no refs.
    */
   readonly location: GitLocation;
-  /** Text of the `config` with those settings. */
+  /** The text of the `config` with those settings. */
   readonly settings: string;
-  /** Whether the folder is in no repository and a private one was made for it. */
+  /** Whether the folder is in no repository, so that a private one was made for it. */
   readonly isPrivate: boolean;
 }
 
 /** What opening a repository needs to know. */
 export interface OpenOptions {
-  /** Where files for git are put. */
+  /** The folder for files that git needs. */
   readonly folder: string;
   /** Whether the repository's own configuration may start programs. */
   readonly isTrusted: boolean;
@@ -40,7 +40,7 @@ export interface OpenOptions {
  * Finds the repository of `cwd`, or creates a private one in `folder`.
  *
  * @throws {ToolError} no git, a repository that cannot be used, a folder over the size limit, a filter
- *   of a repository that is not trusted
+ * of an untrusted repository
  */
 export async function openRepository(
   git: Git,
@@ -74,7 +74,7 @@ export async function findRepository(
   return { root, prefix, commonDir, gitDir, isPrivate: false, ...copy };
 }
 
-/** Whether a folder itself says that this is its repository; settings alone could name any folder. */
+/** Whether the folder itself names this repository: settings alone could name any folder. */
 async function isTopOf(root: string, gitDir: string): Promise<boolean> {
   const named = await followGitFile(join(root, ".git")).catch(() => undefined);
   if (named === undefined) return false;
@@ -82,7 +82,7 @@ async function isTopOf(root: string, gitDir: string): Promise<boolean> {
   return one === other;
 }
 
-/** The repository with its refs, for commands that only look up or write those. */
+/** The repository with its refs, for commands that only read or write refs. */
 export function withRefs({ root, gitDir, location, isPrivate }: Repository): GitLocation {
   return isPrivate ? location : { gitDir, workTree: root };
 }
@@ -122,7 +122,7 @@ export async function commitTree(
   return (await git.run(args, { cwd, location })).trim();
 }
 
-/** The commit that is checked out; undefined before the first one. */
+/** The checked-out commit; undefined before the first one. */
 export async function headOf(git: Git, repository: Repository): Promise<string | undefined> {
   const { root: cwd } = repository;
   const location = withRefs(repository);

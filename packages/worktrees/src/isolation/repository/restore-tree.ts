@@ -6,7 +6,7 @@ import type { Repository } from "./repository.ts";
 
 /**
  * Writes the files that differ between two states of a working tree as they are in `wanted`. Indexes,
- * ignored files and the files of submodules stay as they are.
+ * ignored files and the files of submodules are not changed.
  */
 export async function restoreTree(
   git: Git,

@@ -40,7 +40,7 @@ function contentOf(folder: string, skipped: readonly string[] = []): Record<stri
   return found;
 }
 
-/** Everything of the user's, except for objects that nothing points to. */
+/** Everything of the user's, except for unreferenced objects. */
 const everythingOf = (directory: string) => contentOf(directory, ["objects", "worktrees"]);
 
 const bytes = (path: string, name: string): Buffer =>
@@ -49,9 +49,9 @@ const bytes = (path: string, name: string): Buffer =>
 const makePipe = "mkfifo";
 
 interface Case {
-  /** Makes the state of the caller's files. */
+  /** Creates the state of the caller's files. */
   readonly prepare: (workspace: Workspace) => void;
-  /** What a file holds in a task's tree; undefined when it is not to be there. */
+  /** The expected content of a file in a task's tree; undefined if it must be missing. */
   readonly seen: Readonly<Record<string, string | undefined>>;
 }
 
@@ -202,7 +202,7 @@ describe.each(slice(Object.entries(cases), 3))("with %s", (_, { prepare, seen })
     await isolation.dispose();
     const after = everythingOf(directory);
     if (changed.includes("c.txt")) {
-      // It is not a file: report a conflict, and touch nothing.
+      // It is not a regular file: report a conflict and change nothing.
       expect(outcome).toMatchObject({ status: "conflict" });
       expect(after).toEqual(before);
       return;
@@ -218,7 +218,7 @@ describe.each(slice(Object.entries(cases), 3))("with %s", (_, { prepare, seen })
 });
 
 describe("outside of a repository", () => {
-  it("empty folders are there, and so are files of repositories inside", async () => {
+  it("empty folders and files of nested repositories are included", async () => {
     const workspace = new Workspace();
     onTestFinished(() => workspace[Symbol.dispose]());
     workspace.write({ ".gitignore": "skipped/\n", "a.txt": "a\n", "inner/b.txt": "b\n" });

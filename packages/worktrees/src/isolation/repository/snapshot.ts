@@ -16,28 +16,31 @@ import type { Git, GitRequest } from "../../git/git.ts";
 import type { Repository } from "./repository.ts";
 import { listRepositories, listUntracked, sortBySize } from "./untracked.ts";
 
-/** A state of a working tree: everything but ignored files. */
+/** A state of a working tree: everything except ignored files. */
 export interface Snapshot {
   readonly tree: string;
   /** An index of exactly this tree, with the times of the files on disk. */
   readonly indexFile: string;
-  /** Whether it has files that are not on disk, as in a sparse checkout. */
+  /** Whether the tree has files that are not on disk, as in a sparse checkout. */
   readonly hasHidden: boolean;
-  /** What is missing although git does not ignore it: too large, unreadable, a repository. */
+  /**
+   * Files that are missing although git does not ignore them: too large, unreadable, or a
+   * repository.
+   */
   readonly leftOut: readonly string[];
 }
 
 interface SnapshotOptions {
-  /** Where files for git are put. */
+  /** The folder for files that git needs. */
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
-  /** Includes the files of nested repositories, which git leaves out. */
+  /** Whether to include files of nested repositories, which git leaves out. */
   readonly takesRepositories?: boolean;
   /** Ignored files to include if they exist. */
   readonly ignored?: readonly string[];
-  /** Whether files may be hidden from git; default is to look. */
+  /** Whether files may be hidden from git; by default this is checked. */
   readonly hasHidden?: boolean;
-  /** Ignores the repository's index, which belongs to another tree. */
+  /** Whether to ignore the repository's index, because it belongs to another tree. */
   readonly startsEmpty?: boolean;
 }
 
@@ -87,15 +90,15 @@ export async function takeSnapshot(
 }
 
 /**
- * Adds what changed in tracked files; returns those that cannot be read. `git add` would look for
- * changes in submodules with a git that runs there, with the configuration that is found there.
+ * Adds changes to tracked files; returns unreadable files. `git add` would look for changes in
+ * submodules by running git there, with the configuration found there.
  */
 async function updateTracked(git: Git, request: IndexRequest, door: FolderDoor): Promise<string[]> {
   const listLeft = () => git.names(["ls-files", "-z", "--modified"], request);
   const staged = await git.names(["ls-files", "-z", "--stage"], request);
   const nameOf = (entry: string) => entry.slice(entry.indexOf("\t") + 1);
   const submodules = staged.filter((entry) => entry.startsWith("160000 ")).map(nameOf);
-  // What is closed stays as the commit has it.
+  // Closed files stay as in the commit.
   const closed = staged.map(nameOf).filter((name) => door.closed.hasPath(name));
   if (submodules.length + closed.length === 0) {
     return add(git, { args: ["--update", "--", "."], listLeft }, request);
@@ -105,12 +108,12 @@ async function updateTracked(git: Git, request: IndexRequest, door: FolderDoor):
   await writeNames(patterns, [":/", ...others]);
   const args = ["--update", "--pathspec-file-nul", `--pathspec-from-file=${patterns}`];
   const unreadable = await add(git, { args, isPattern: true, listLeft }, request);
-  // Only the commit that is checked out counts here, which no program has to tell.
+  // Only the checked-out commit matters here, and no program is needed to find it.
   await updateIndex(git, request, ["--remove"], submodules);
   return unreadable;
 }
 
-/** Which names may be recorded; a folder that is exchanged right now may not. */
+/** Which names may be recorded; a folder that is being swapped may not. */
 function sortByDoor(door: FolderDoor, names: readonly string[]) {
   const isClosed = (name: string): boolean => {
     try {
@@ -128,14 +131,14 @@ async function copyIndex(gitDir: string, indexFile: string): Promise<void> {
   try {
     await copyIndexFile(join(gitDir, "index"), indexFile);
   } catch (error) {
-    // A repository in which nothing was ever added has none.
+    // A repository to which nothing was ever added has no index.
     if (errorCode(error) !== "ENOENT") throw error;
   }
 }
 
 /**
- * Copies an index with its time. git rereads files that are not older than the index, because they
- * may have changed within the same second.
+ * Copies an index with its time. git reads files again that are not older than the index, because
+ * they may have changed within the same second.
  */
 export async function copyIndexFile(from: string, to: string): Promise<void> {
   const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
@@ -143,7 +146,7 @@ export async function copyIndexFile(from: string, to: string): Promise<void> {
     throw errorCode(error) === "ELOOP" ? new ToolError(`${from} is not a file`) : error;
   });
   try {
-    // Looked at once it is open: a command may exchange it at any time.
+    // Checked after opening, because a command may swap it at any time.
     const found = await file.stat();
     if (!found.isFile()) throw new ToolError(`${from} is not a file`);
     await pipeline(file.createReadStream({ autoClose: false }), createWriteStream(to));
@@ -155,7 +158,7 @@ export async function copyIndexFile(from: string, to: string): Promise<void> {
 
 type IndexRequest = GitRequest & {
   readonly indexFile: string;
-  /** Folders for what is recorded, as git writes them when it reads files in the sandbox. */
+  /** Folders for recorded objects; git writes to them when it reads files in the sandbox. */
   readonly writable: readonly string[];
 };
 
@@ -165,10 +168,10 @@ const readingFiles = <Request extends IndexRequest>({ writable, ...request }: Re
 });
 
 /**
- * Records files hidden from git (assume-unchanged, skip-worktree) as they are on disk. Files
- * missing in a sparse checkout keep their recorded state.
+ * Records files that are hidden from git (assume-unchanged, skip-worktree) as they are on disk.
+ * Files missing in a sparse checkout keep their recorded state.
  *
- * @returns whether there are such
+ * @returns whether there are such files
  */
 async function lookBehindFlags(
   git: Git,
@@ -195,7 +198,7 @@ async function lookBehindFlags(
   for (const option of ["--no-skip-worktree", "--no-assume-unchanged"]) {
     await updateIndex(git, request, [option], seen);
   }
-  // `git add` would skip files again whose folder a sparse pattern excludes.
+  // `git add` would skip files in folders that a sparse pattern excludes.
   await updateIndex(git, request, ["--add", "--remove"], seen);
   return flagged.length > seen.length;
 }
@@ -227,7 +230,7 @@ async function add(
   const reading = readingFiles(request);
   const { exitCode, stderr } = await git.try([...command, ...args], reading);
   if (exitCode === 0) return [];
-  // Includes files outside a sparse checkout's paths; older versions of git lack the option.
+  // Include files outside a sparse checkout's paths; older versions of git lack the option.
   const sparse = stderr.includes("--sparse") ? ["--sparse"] : [];
   const again = [...command, ...sparse, "--ignore-errors", ...args];
   if ((await git.try(again, reading)).exitCode === 0) return [];

@@ -4,10 +4,12 @@ import { filterNames, isFolder, lookAt, shownName } from "../../git/file-names.t
 import type { Git, GitRequest } from "../../git/git.ts";
 import { emptyCopy, followGitFile } from "./private-copy.ts";
 
-/** Larger untracked files are left out, and so are nested repositories with more content. */
+/**
+ * Larger untracked files are left out, and so are nested repositories with more content than this.
+ */
 const MAX_UNTRACKED_BYTES = 50 * 1024 * 1024;
 
-/** Untracked names that are not ignored; nested repositories end in a slash. */
+/** Untracked names that are not ignored; nested repositories end with a slash. */
 export function listUntracked(git: Git, request: GitRequest): Promise<string[]> {
   return git.names(["ls-files", "-z", "--others", "--exclude-standard"], request);
 }
@@ -38,7 +40,10 @@ export async function listRepositories(
   return { names, leftOut };
 }
 
-/** What a repository tracks, and what it does not ignore; nobody has to trust it for that. */
+/**
+ * The files that a repository tracks, and those that it does not ignore; this does not require
+ * trust.
+ */
 async function listFiles(
   git: Git,
   { top, folder, signal }: { top: string; folder: string; signal: AbortSignal | undefined },
@@ -50,7 +55,7 @@ async function listFiles(
   return git.names(args, { cwd: root, location, indexFile: join(gitDir, "index"), signal });
 }
 
-/** Files and links that git can keep, and which of them are too large. */
+/** The files and links that git can store, and those of them that are too large. */
 export async function sortBySize(
   root: string,
   names: readonly string[],

@@ -3,7 +3,7 @@ import { copyFile, lstat, mkdir, readlink, rm, symlink, utimes } from "node:fs/p
 import { dirname, join } from "node:path";
 import { runProcess, type ToolEnvironment } from "@tau-agent/system";
 
-/** Concurrent copies; more would only wait for the disk. */
+/** The number of concurrent copies; more would only wait for the disk. */
 const COPIES = 16;
 /** The most bytes of arguments per command; systems allow more. */
 const MAX_ARGUMENT_BYTES = 256 * 1024;
@@ -20,10 +20,10 @@ export interface ClonedFiles {
  * Copies files without using disk space until one is changed, on file systems that share blocks
  * between files (APFS, Btrfs, XFS, ReFS). Keeps their times. Skips files that cannot be copied.
  *
- * @returns false, with nothing done, where blocks cannot be shared
+ * @returns false, without copying anything, if blocks cannot be shared
  */
 export async function cloneFiles(request: ClonedFiles): Promise<boolean> {
-  // A command could exchange folders for links while they are copied.
+  // A command could swap folders for links during copying.
   if (request.environment.sandbox !== undefined) return false;
   const probed = await findSharable(request);
   if (probed === undefined) return false;
@@ -65,7 +65,7 @@ async function cloneWithCommand(request: ClonedFiles): Promise<boolean> {
       signal,
       onOutput: () => undefined,
     });
-    // Exit code 1: some file is gone or became a folder. Other programs named cp lack these
+    // Exit code 1: a file is gone or has become a folder. Other programs named cp lack these
     // options.
     const isDone = outcome.kind === "exited" && outcome.exitCode <= 1;
     if (!isDone || !(await hasAny(to, files))) return false;

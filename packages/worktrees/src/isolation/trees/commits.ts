@@ -8,14 +8,15 @@ import { readRefs } from "./own-repository.ts";
 export interface KeptCommits {
   /** Full names of new or moved refs; HEAD if commits were made without a branch. */
   readonly refs: readonly string[];
-  /** A bundle of them for `git fetch`; absent if the caller has all their commits. */
+  /** A bundle of them for `git fetch`; absent if the caller has all of their commits. */
   readonly path?: string;
   /** Why the bundle could not be written. */
   readonly error?: string;
 }
 
 /**
- * Writes the commits that only the tree's repository has to a bundle; undefined if there are none.
+ * Writes the commits that exist only in the tree's repository to a bundle; undefined if there are
+ * none.
  */
 export async function keepCommits(
   git: Git,
@@ -44,6 +45,6 @@ export async function keepCommits(
   const { exitCode, stderr } = await git.try(args, { ...request, inputFile });
   if (exitCode === 0) return { refs, path };
   if (!stderr.includes("empty bundle")) return { refs, error: stderr.trim() };
-  // The caller has all the commits.
+  // The caller has all of the commits.
   return names.length === 0 ? undefined : { refs: names };
 }

@@ -4,11 +4,12 @@ import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { FolderDoor, isInside, randomHex } from "@tau-agent/system";
 
 /**
- * Makes the files of a tree that the host reads or runs those that are on the caller's disk. Commands in a
- * sandbox cannot change those, but the index and the objects that the tree was made from.
+ * Replaces files of a tree that the host reads or runs by those on the caller's disk. Commands in a
+ * sandbox cannot change the files on disk, but they can change the index and the objects from which the
+ * tree was made.
  *
  * @param places real paths in the caller's folder
- * @throws {ToolError} a folder on the way is a link in the tree
+ * @throws {ToolError} a parent folder is a link in the tree
  */
 export function takeHostFiles(from: string, to: string, places: readonly string[]): void {
   using source = new FolderDoor(from);
@@ -16,7 +17,7 @@ export function takeHostFiles(from: string, to: string, places: readonly string[
   const names = places
     .filter((place) => place !== from && isInside(from, place))
     .map((place) => Buffer.from(relative(from, place)).toString("latin1"))
-    // A tree has a repository of its own.
+    // A tree has a separate repository.
     .filter((name) => !name.split("/").includes(".git"));
   try {
     for (const name of names) {
@@ -53,7 +54,7 @@ function contentOf(path: string, door: FolderDoor) {
     const { content, stats } = door.read(path);
     return { kind: "file", mode: stats.mode & 0o777, bytes: content } as const;
   } catch {
-    // It is not on that disk.
+    // The file is not on the caller's disk.
     return undefined;
   }
 }

@@ -14,7 +14,7 @@ import type { Workspace } from "../../../../system/src/processes/__fixtures__/wo
 import { changeOf, gitIn, isolate, repository, stateOf } from "../__fixtures__/isolated.ts";
 import { makeBranch, mergeChanges } from "../merge-back.ts";
 
-/** A repository with a submodule `lib`, as somebody has cloned it. */
+/** A clone of a repository with a submodule `lib`. */
 function withSubmodule(): Workspace {
   const library = repository({ "lib.txt": "1\n2\n3\n4\n5\n" });
   gitIn(library.directory, "commit", "-q", "--allow-empty", "-m", "later");
@@ -27,7 +27,7 @@ function withSubmodule(): Workspace {
 }
 
 describe("changes in a submodule", () => {
-  it("come back with the others, whether committed there or not", async () => {
+  it("are merged back with the others, whether committed there or not", async () => {
     const workspace = withSubmodule();
     const { directory } = workspace;
     workspace.write({ "lib/lib.txt": "mine\n2\n3\n4\n5\n" });
@@ -37,7 +37,7 @@ describe("changes in a submodule", () => {
     const isolation = await isolate(workspace);
     const tree = await isolation.createTree();
     expect(readdirSync(join(tree.cwd, "lib"))).toEqual([]);
-    // Nothing has to be fetched for it.
+    // Nothing has to be fetched for that.
     gitIn(tree.cwd, "submodule", "--quiet", "update", "--init");
     writeFileSync(join(tree.cwd, "lib/new.txt"), "committed\n");
     gitIn(join(tree.cwd, "lib"), "add", ".");
@@ -58,7 +58,7 @@ describe("changes in a submodule", () => {
     expect(states()).toEqual(before);
   }, 30_000);
 
-  it("leave everything as it was when one of them conflicts, and are all in the patch", async () => {
+  it("leave all files unchanged if one of them conflicts, and are all in the patch", async () => {
     const workspace = withSubmodule();
     const isolation = await isolate(workspace);
     const tree = await isolation.createTree();
@@ -79,7 +79,7 @@ describe("changes in a submodule", () => {
     expect(workspace.read("lib/lib.txt")).toBe("task\n2\n3\n4\n5\n");
   }, 30_000);
 
-  it("are reported when they are only in the patch: not checked out here, or on a branch", async () => {
+  it("are reported if they are only in the patch: not checked out here, or on a branch", async () => {
     const workspace = withSubmodule();
     gitIn(workspace.directory, "submodule", "--quiet", "deinit", "--all", "--force");
     rmSync(workspace.path(".git/modules"), { recursive: true });
@@ -97,7 +97,7 @@ describe("changes in a submodule", () => {
     expect(workspace.read("a.txt")).toBe("task\n");
   }, 30_000);
 
-  it("are a commit of the submodule's where others have it", async () => {
+  it("are a commit in the submodule if others have that commit", async () => {
     const workspace = withSubmodule();
     const lib = workspace.path("lib");
     gitIn(lib, "checkout", "-q", "HEAD~1");
@@ -115,8 +115,8 @@ describe("changes in a submodule", () => {
   }, 30_000);
 });
 
-describe("what no patch holds", () => {
-  it("is kept: files that are too large", async () => {
+describe("work that does not fit into a patch", () => {
+  it("keeps files that are too large", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
     const tree = await isolation.createTree();
@@ -132,7 +132,7 @@ describe("what no patch holds", () => {
     expect(readFileSync(join(folder, "data/huge.bin")).subarray(0, 9).toString()).toBe("begins so");
   });
 
-  it("is kept: branches, tags and commits, as a bundle", async () => {
+  it("keeps branches, tags and commits, as a bundle", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
     const tree = await isolation.createTree();
@@ -189,7 +189,7 @@ describe("a task's work", () => {
     expect(existsSync(workspace.path("app/.git"))).toBe(false);
   });
 
-  it("that cannot be written leaves the work of other tasks alone", async () => {
+  it("that cannot be written does not affect the work of other tasks", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
     const [one, two] = [await isolation.createTree(), await isolation.createTree()];
@@ -207,7 +207,7 @@ describe("a task's work", () => {
 });
 
 describe("the patch of kept work", () => {
-  /** Does work in a tree, keeps it, and puts it into a new one. */
+  /** Does work in a tree, keeps it, and applies it to a new tree. */
   async function resumed(workspace: Workspace, work: (cwd: string) => void, between = () => {}) {
     const first = await isolate(workspace, { trusted: true });
     const tree = await first.createTree();
@@ -263,7 +263,7 @@ describe("the patch of kept work", () => {
     expect(plain(seen.resumed["a.txt"])).toBe(plain(seen.files["a.txt"]));
   });
 
-  it("comes with the attributes that it changes", async () => {
+  it("includes the attributes that it changes", async () => {
     const workspace = repository({ "b.txt": "one\n" });
     const {
       before,
@@ -279,7 +279,7 @@ describe("the patch of kept work", () => {
     expect(files["z.txt"]).toBe("z\r\n");
   });
 
-  it("is merged with what has changed since, and refused where that cannot be", async () => {
+  it("is merged with later changes, and refused if that is impossible", async () => {
     const lines = Array.from({ length: 9 }, (_, index) => `${index}\n`);
     const changed = (at: number, text: string) => lines.toSpliced(at, 1, text).join("");
     const user = (at: number) => {
@@ -290,7 +290,7 @@ describe("the patch of kept work", () => {
         () => workspace.write({ "n.txt": changed(at, "user\n") }),
       );
     };
-    // Near enough that a patch alone does not fit.
+    // So close that the patch alone does not apply.
     const { resumed: files } = await user(2);
     expect(files["n.txt"]).toBe("0\n1\nuser\n3\ntask\n5\n6\n7\n8\n");
     await expect(user(4)).rejects.toThrow(/earlier changes do not fit[\s\S]*kept\.patch/);

@@ -22,25 +22,25 @@ export interface CapturedWork {
 }
 
 export interface KeptFile {
-  /** From the top of the tree. */
+  /** Relative to the top of the tree. */
   readonly path: string;
   /** Its new location; absent if it could not be moved. */
   readonly keptAt?: string;
 }
 
-/** The tree one subagent works in. */
+/** The tree in which one subagent works. */
 export interface IsolatedTree {
-  /** The folder in the tree that corresponds to the caller's. */
+  /** The folder in the tree that corresponds to the caller's folder. */
   readonly cwd: string;
   /**
-   * Puts the changes of a patch that was kept into the tree.
+   * Applies the changes of a kept patch to the tree.
    *
-   * @throws {ToolError} they do not fit the caller's files as they are now
+   * @throws {ToolError} they do not apply to the caller's current files
    */
   apply(patch: string): Promise<void>;
   /**
-   * From now on its work outlives this host: the next one keeps it in `<name>.patch`, which is empty when
-   * nothing was changed, `<name>-files` and `<name>.bundle`.
+   * Makes its work outlive this host from now on: the next host keeps it in `<name>.patch` (empty if
+   * nothing was changed), `<name>-files` and `<name>.bundle`.
    */
   secure(name: string): Promise<void>;
   capture(): Promise<CapturedWork>;
@@ -48,7 +48,7 @@ export interface IsolatedTree {
   restore(work: CapturedWork): Promise<void>;
   /** Moves files that a capture left out to `folder`. */
   keepFiles(work: CapturedWork, folder: string): Promise<KeptFile[]>;
-  /** Writes the commits that only this tree has to a bundle; undefined if there are none. */
+  /** Writes the commits that exist only in this tree to a bundle; undefined if there are none. */
   keepCommits(path: string): Promise<KeptCommits | undefined>;
   remove(): Promise<void>;
 }
@@ -62,17 +62,17 @@ export interface TreeParts {
   readonly template: RepositoryTemplate;
   readonly submodules: readonly Submodule[];
   readonly commit: string;
-  /** The tree of that commit. */
+  /** The tree of the commit from which work starts. */
   readonly baseline: string;
   readonly head: string | undefined;
-  /** Whether the caller's tree, and so this one, has files hidden from git. */
+  /** Whether the caller's tree, and therefore this one, has files hidden from git. */
   readonly hasHidden: boolean;
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
   readonly remove: () => Promise<void>;
 }
 
-/** Makes the object that a subagent's tree is used through. */
+/** Creates the object through which a subagent's tree is used. */
 export function createIsolatedTree(parts: TreeParts): Omit<IsolatedTree, "secure"> {
   const { git, cwd, worktree, gitDir, template, folder, commit, head, remove } = parts;
   const { settings } = parts.repository;
@@ -85,7 +85,7 @@ export function createIsolatedTree(parts: TreeParts): Omit<IsolatedTree, "secure
     remove,
     apply: async (path) => {
       const { tree } = await capture(parts);
-      // As objects: the files then are what the attributes that come with the patch make of them.
+      // Applied as objects, so that the attributes in the patch determine the content of the files.
       const patch = { tree, path, folder, signal: parts.signal };
       const applied = await applyToTree(git, repositoryOf(parts), patch);
       if ("conflict" in applied) throw patchRefusal(path, applied.conflict);
@@ -118,7 +118,10 @@ export function createIsolatedTree(parts: TreeParts): Omit<IsolatedTree, "secure
   };
 }
 
-/** Whatever a subagent does to the tree's own repository, its work is found, and nothing else counts. */
+/**
+ * Reads the tree's work whatever a subagent does to the tree's own repository; nothing else of that
+ * repository has an effect.
+ */
 function repositoryOf({ repository, worktree: { path: root, adminDir } }: TreeParts): Repository {
   const location = { ...repository.location, workTree: root };
   return { ...repository, root, prefix: "", gitDir: adminDir, location };
@@ -140,7 +143,7 @@ async function capture(parts: TreeParts): Promise<CapturedWork> {
   return { tree, submodules: changed, leftOut: [...taken.leftOut, ...unreadable] };
 }
 
-/** A submodule must not point to a commit that is removed with the tree. */
+/** Ensures that no submodule points to a commit that is removed with the tree. */
 async function withoutPrivateCommits(
   git: Git,
   request: Parameters<Git["run"]>[1],
@@ -168,7 +171,7 @@ async function move(
     try {
       door.moveOut(Buffer.from(path.replace(/\/$/, "")).toString("latin1"), place);
     } catch (error) {
-      // What a command can exchange while it is copied stays where it is.
+      // A file that a command can swap during the copy is left in place.
       if (isSandboxed) throw error;
       await cp(join(from, path), place, { recursive: true });
     }

@@ -13,17 +13,17 @@ import type { CapturedWork } from "./isolated-tree.ts";
 interface WorkPlace {
   readonly git: Git;
   readonly repository: Repository;
-  /** What the work began with. */
+  /** The state from which the work started. */
   readonly baseline: { readonly tree: string };
-  /** Where files for git are put. */
+  /** The folder for files that git needs. */
   readonly folder: { readonly path: string };
 }
 
-/** What a task changed in one repository: the caller's, or that of a submodule. */
+/** The changes of a task in one repository: the caller's, or that of a submodule. */
 export interface PatchPart {
-  /** Absent for the caller's in a workspace elsewhere. */
+  /** Absent for the caller's repository in a workspace on another machine. */
   readonly repository?: Repository | undefined;
-  /** Path of the submodule, with a trailing slash; empty for the caller's own repository. */
+  /** The path of the submodule, with a trailing slash; empty for the caller's own repository. */
   readonly prefix: string;
   readonly path: string;
 }

@@ -7,12 +7,12 @@ import { keepWork } from "./keep-work.ts";
 import type { Worktree } from "./worktree.ts";
 
 const NOTE = ".left.json";
-/** Another host that keeps the same work needs no longer for it. */
+/** Another host takes at most this long to keep the same work. */
 const WAIT_MS = 5 * 60_000;
 
-/** A tree as another host finds it. */
+/** A tree as found by another host. */
 interface LeftTree extends Omit<TreeParts, "git" | "signal" | "remove"> {
-  /** The way to the files that its work is kept in, without their endings. */
+  /** The path, without extension, of the files in which its work is kept. */
   readonly name: string;
 }
 
@@ -20,7 +20,7 @@ export function notePath({ path }: Pick<Worktree, "path">): string {
   return `${path}${NOTE}`;
 }
 
-/** Writes down how the work of a tree is kept if its host is killed. */
+/** Records how to keep the work of a tree if its host is killed. */
 export async function noteTree(parts: TreeParts, name: string): Promise<void> {
   const { git: _, signal: __, remove: ___, template, ...rest } = parts;
   const refs = [...template.refs];
@@ -29,10 +29,10 @@ export async function noteTree(parts: TreeParts, name: string): Promise<void> {
 }
 
 /**
- * Keeps the work in the trees of a call whose host was killed. git works with the settings that the call was
- * made with, which start no program of a project that was not trusted.
+ * Keeps the work in the trees of a call whose host was killed. git uses the settings from the beginning of
+ * the call, which start no programs of an untrusted project.
  *
- * @returns false when some could not be kept
+ * @returns false if some work could not be kept
  */
 export async function keepLeftWork(folder: string, git: Git): Promise<boolean> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(NOTE));
@@ -48,7 +48,7 @@ export async function keepLeftWork(folder: string, git: Git): Promise<boolean> {
 
 async function keepOne(path: string, git: Git): Promise<void> {
   const text = await readFile(path, "utf8").catch(() => undefined);
-  // Another host has kept it.
+  // Another host has already kept it.
   if (text === undefined) return;
   const { name, template, ...rest } = JSON.parse(text) as LeftTree;
   const refs = new Map(template.refs);
@@ -59,7 +59,7 @@ async function keepOne(path: string, git: Git): Promise<void> {
   const { repository, folder } = parts;
   const place = { git, repository, baseline: { tree: parts.baseline }, folder: { path: folder } };
   const { statistics } = await keepWork(place, work, patch);
-  // An empty one says that nothing is left of earlier work, either.
+  // An empty bundle says that nothing is left of earlier work, either.
   if (statistics.filesChanged === 0) await writeFile(patch, "", { mode: 0o600 });
   await tree.keepFiles(work, `${name}-files`);
   await tree.keepCommits(`${name}.bundle`);

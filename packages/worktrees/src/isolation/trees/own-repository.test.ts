@@ -15,7 +15,7 @@ const everything = (directory: string) => ({
 });
 
 describe("the repository of a tree", () => {
-  it("has the caller's branches, tags, stashes and settings, and what is done there stays there", async () => {
+  it("has the caller's branches, tags, stashes and settings, and keeps changes to itself", async () => {
     const workspace = repository();
     const { directory } = workspace;
     gitIn(directory, "config", "user.name", "Somebody");
@@ -55,7 +55,7 @@ describe("the repository of a tree", () => {
     gitIn(directory, "fsck", "--strict");
   });
 
-  it("runs the caller's hooks and applies settings that are included for the caller's folder", async () => {
+  it("runs the caller's hooks and applies settings included for the caller's folder", async () => {
     const workspace = repository();
     const { directory } = workspace;
     writeFileSync(join(directory, ".git/hooks/post-commit"), "#!/bin/sh\necho ran > hooked.txt\n", {
@@ -141,7 +141,7 @@ describe("the repository of a tree", () => {
     expect(existsSync(workspace.path("shallow/.git/worktrees/linked"))).toBe(true);
   }, 30_000);
 
-  it("counts settings of included files once, and shows its settings to nobody else", async () => {
+  it("applies settings of included files only once, and keeps its settings private", async () => {
     const workspace = repository();
     const { directory } = workspace;
     workspace.write({ ".git/more.config": '[remote "origin"]\n\turl = https://host.invalid/a\n' });
@@ -151,7 +151,7 @@ describe("the repository of a tree", () => {
     expect(statSync(`${cwd}.git/config`).mode & 0o077).toBe(0);
   });
 
-  it("shares no tags and settings with other trees of the call", async () => {
+  it("shares neither tags nor settings with other trees of the call", async () => {
     const workspace = repository();
     const isolation = await isolate(workspace);
     const [one, two] = [await isolation.createTree(), await isolation.createTree()];

@@ -13,8 +13,8 @@ export interface RepositoryTemplate {
 }
 
 /**
- * Creates a repository with the caller's current branches, tags, stashes and settings that reads
- * objects from the caller's. Changes in a copy of it never reach the caller's.
+ * Creates a repository that has the caller's current branches, tags, stashes and settings and reads
+ * the caller's objects. Changes in a copy of it never reach the caller's repository.
  */
 export async function makeTemplate(
   git: Git,
@@ -32,7 +32,7 @@ export async function makeTemplate(
   using shared = openGitFolder(git, commonDir);
   const stash = "logs/refs/stash";
   const hasStash = await copyPlainFile(shared, stash, { to: join(path, stash) });
-  // It may contain addresses with passwords.
+  // The config may contain URLs with passwords.
   await writeFile(join(path, "config"), repository.settings, { mode: 0o600 });
   return { path, refs: await writeRefs(git, repository, { path, hasStash }) };
 }
@@ -54,7 +54,7 @@ export async function giveOwnRepository(
   return gitDir;
 }
 
-/** Refs by their full names; symbolic ones as git resolves them. */
+/** Refs by their full names; symbolic refs as git resolves them. */
 export async function readRefs(
   git: Git,
   request: Parameters<Git["try"]>[1],
@@ -90,7 +90,7 @@ async function writeRefs(
   return refs;
 }
 
-/** A path as git reads it in a list, where some characters mean something. */
+/** Quotes a path for a list in which git gives some characters a meaning. */
 function quoted(path: string): string {
   if (!/^["#]|[\n\t"]/.test(path)) return path;
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("\t", "\\t")}"`;

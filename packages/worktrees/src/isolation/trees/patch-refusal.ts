@@ -1,6 +1,6 @@
 import { ToolError } from "@tau-agent/agent";
 
-/** The kept patch of a task that is resumed cannot be put into its new tree. */
+/** The error for a kept patch of a resumed task that does not apply to its new tree. */
 export function patchRefusal(patch: string, said: string): ToolError {
   return new ToolError(
     `Its earlier changes do not fit the files as they are now: ${said.trim()}\nThe patch: ${patch}`,

@@ -14,12 +14,12 @@ const HEARTBEAT_MS = 10_000;
 const STALE_MS = 10 * 60_000;
 /**
  * An owner on this machine counts as dead after this long, even if its process id is in use;
- * computers sleep for less.
+ * computers do not sleep for so long.
  */
 const STALE_HERE_MS = 7 * 24 * 60 * 60_000;
 /** A lock this old is stale; owners refresh it every few seconds. */
 const STALE_LOCK_MS = 60_000;
-/** A folder without an owner file may still be in the making until it is this old. */
+/** A folder without an owner file may still be under construction until it is this old. */
 const MAKING_MS = 5_000;
 const OWNER_FILE = "owner.json";
 
@@ -53,15 +53,15 @@ export class RunFolder {
     return new RunFolder(path);
   }
 
-  /** Records where worktrees are registered, for the clean-up after a kill. */
+  /** Records where worktrees are registered, for the cleanup after a kill. */
   noteRepository(commonDir: string): Promise<void> {
     this.#commonDir = commonDir;
     return writeOwner(this.path, [commonDir]);
   }
 
   /**
-   * Removes it and unregisters its worktrees, including half-made ones. After `maxWaitMs` the
-   * removal continues in the background.
+   * Removes the folder and unregisters its worktrees, including half-made ones. After `maxWaitMs`
+   * the removal continues in the background.
    */
   async remove(maxWaitMs?: number): Promise<void> {
     clearInterval(this.#heartbeat);
@@ -71,7 +71,7 @@ export class RunFolder {
 }
 
 /**
- * Removes what killed hosts left under `root` and in their repositories. Undoes merges that they
+ * Removes leftovers of killed hosts under `root` and in their repositories. Undoes merges that they
  * left half written, and keeps the work of their tasks.
  */
 export async function removeLeftovers(root: string, git: Git): Promise<void> {
@@ -87,16 +87,16 @@ export async function removeLeftovers(root: string, git: Git): Promise<void> {
     const path = join(root, name);
     const owner = await readOwner(path);
     if (await isAlive(owner, path)) continue;
-    // If another process is undoing the merge, it also removes the rest.
+    // If another process is undoing the merge, that process also removes the rest.
     const isMended = await mendMerge(path, git).catch(() => false);
     if (!isMended) continue;
     await releaseMergeLock(path);
-    // What cannot be kept now, such as on a full disk, may be kept later.
+    // Work that cannot be kept now, for example because the disk is full, may be kept later.
     if ((await keepLeftWork(path, git)) || (await ageOf(owner, path)) > STALE_HERE_MS) {
       dead.push({ path, owner });
     }
   }
-  // Last, because a tree may be the repository of other trees.
+  // Removed last, because a tree may be the repository of other trees.
   for (const { path, owner } of dead) {
     for (const commonDir of owner?.commonDirs ?? []) await removeWorktreesIn(commonDir, path);
     await removeFolder(path).catch(() => undefined);
@@ -121,14 +121,14 @@ async function isAlive(owner: Owner | undefined, path: string): Promise<boolean>
   return isRunning(owner.pid);
 }
 
-/** How long ago the owner showed last that it lives. */
+/** The time since the owner's last sign of life. */
 async function ageOf(owner: Owner | undefined, path: string): Promise<number> {
   const shown = owner === undefined ? path : join(path, OWNER_FILE);
   const { mtimeMs } = await stat(shown).catch(() => ({ mtimeMs: 0 }));
   return Date.now() - mtimeMs;
 }
 
-/** Unregisters the worktrees under `folder`, and no others. */
+/** Unregisters only the worktrees under `folder`. */
 async function removeWorktreesIn(commonDir: string, folder: string): Promise<void> {
   const admin = join(commonDir, "worktrees");
   const run = basename(folder);

@@ -7,11 +7,11 @@ import { findRepository, type OpenOptions, type Repository } from "../repository
 import { takeSnapshot } from "../repository/snapshot.ts";
 import { makeTemplate } from "./own-repository.ts";
 
-/** A submodule of the caller's. */
+/** A submodule of the caller's repository. */
 export interface Submodule {
-  /** From the top of the caller's repository. */
+  /** Relative to the top of the caller's repository. */
   readonly path: string;
-  /** The commit it was at when the call began. */
+  /** Its commit when the call began. */
   readonly commit: string;
   /** The repository that records its states; undefined if the caller has not checked it out. */
   readonly repository: Repository | undefined;
@@ -23,13 +23,13 @@ export interface SubmoduleWork extends Pick<Submodule, "path" | "commit"> {
   readonly isCallers: boolean;
   readonly from: string;
   readonly to: string;
-  /** Whether only the task's tree has the commit that the submodule is at. */
+  /** Whether the submodule's current commit exists only in the task's tree. */
   readonly isCommitPrivate: boolean;
 }
 
 interface Place {
   readonly tree: string;
-  /** What states are kept in when there is nothing else. */
+  /** The repository for recorded states if there is no other one. */
   readonly callers: Repository;
   readonly folder: string;
   readonly signal: AbortSignal | undefined;
@@ -51,7 +51,7 @@ export async function listSubmodules(
   return found;
 }
 
-/** Lets `git submodule update` take submodules from the caller's copies instead of the network. */
+/** Makes `git submodule update` use the caller's copies of submodules instead of the network. */
 export async function addModules(
   git: Git,
   { root: cwd, location }: Repository,
@@ -74,7 +74,7 @@ export async function addModules(
 /**
  * Records the contents of the submodules in a task's worktree, if any.
  *
- * @returns also the paths of unreadable ones
+ * @returns the recorded submodules, and the paths of unreadable ones
  */
 export async function captureSubmodules(
   git: Git,
@@ -131,22 +131,22 @@ async function captureOne(
   };
 }
 
-/** The caller's repository whose top is this very folder. */
+/** The caller's repository with its top in exactly this folder. */
 async function repositoryAt(
   git: Git,
   folder: string,
   options: OpenOptions,
 ): Promise<Repository | undefined> {
   const top = await realpath(folder).catch(() => undefined);
-  // Without one of its own git would find the repository around it.
+  // Without a repository of its own, git would find the surrounding one.
   if (top === undefined || !(await lookAt(top, ".git"))) return undefined;
   const found = await findRepository(git, top, options);
   return "root" in found && found.root === top ? found : undefined;
 }
 
 /**
- * The repository a task has in a submodule's folder: made by the task, so that only its objects and
- * refs count, and only if it is in the task's tree or beside it.
+ * The repository of a task in a submodule's folder. The task made it, so only its objects and refs
+ * are used, and only if it is in the task's tree or beside it.
  */
 async function openOwn(
   git: Git,

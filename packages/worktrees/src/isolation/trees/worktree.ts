@@ -8,17 +8,17 @@ import { type Repository, withRefs } from "../repository/repository.ts";
 import { copyIndexFile } from "../repository/snapshot.ts";
 import { cloneFiles } from "./clone-files.ts";
 
-/** Attempts to register a worktree, and the wait before the second one. */
+/** The number of attempts to register a worktree, and the pause before the second one. */
 const ATTEMPTS = 4;
 const RETRY_MS = 60;
 
 export interface Worktree {
   readonly path: string;
-  /** What git keeps about it inside the repository. */
+  /** Git's files for the worktree inside the repository. */
   readonly adminDir: string;
 }
 
-/** A state of the caller's files, and the index that was made when they were recorded. */
+/** A state of the caller's files, and the index made when they were recorded. */
 interface WorktreeSource {
   readonly path: string;
   readonly commit: string;
@@ -44,7 +44,7 @@ export async function createWorktree(
   await source.register(() => addWorktree(git, request, { path, commit }));
   const adminDir = await followGitFile(join(path, ".git"));
   const cloned = await cloneTree(git, repository, { ...source, adminDir });
-  // Writes what is missing or differs, and nothing else.
+  // Writes only files that are missing or different.
   const location = { ...repository.location, workTree: path };
   const inside = { cwd: path, location, indexFile: join(adminDir, "index"), signal };
   await git.run([...cloned, "read-tree", "--reset", "-u", commit], inside);
@@ -67,10 +67,10 @@ async function addWorktree(
 }
 
 /**
- * Shares the blocks of the caller's files where possible. Copied file times let git recognise them,
- * so that it does not rewrite them.
+ * Shares the blocks of the caller's files where possible. Copied file times let git recognise
+ * files, so that it does not rewrite them.
  *
- * @returns what to tell git for that
+ * @returns the git options for that
  */
 async function cloneTree(
   git: Git,

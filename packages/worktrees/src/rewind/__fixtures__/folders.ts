@@ -18,7 +18,7 @@ import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { RewindEngine, type RewindEngineOptions } from "../rewind-engine.ts";
 
-/** A folder with a project in it, and a place for what rewind keeps. */
+/** A folder with a project, and a place for rewind's data. */
 export interface TestFolder {
   readonly root: string;
   readonly folder: string;
@@ -29,7 +29,7 @@ export interface TestFolder {
   engine(overrides?: Partial<RewindEngineOptions>): Promise<RewindEngine>;
 }
 
-/** What is in the folder: the repository as it is, or none. */
+/** The content of the folder: a repository in different states, or no repository. */
 export type FolderKind = "plain" | "git" | "busy-git";
 
 export function createFolder(kind: FolderKind): TestFolder {
@@ -91,7 +91,7 @@ function makeRepository(
     gitIn(other, "add", ".");
     gitIn(other, "commit", "--quiet", "-m", "other");
     git("submodule", "--quiet", "add", other, "module");
-    // Rules and filters that would change the bytes of files on their way into git.
+    // Rules and filters that would change the bytes of files when git stores them.
     write(".gitattributes", "*.txt text eol=crlf\n*.bin filter=loud\n");
     git("config", "core.autocrlf", "true");
     git("config", "filter.loud.clean", `touch ${root}/filtered; tr a-z A-Z`);
@@ -111,7 +111,7 @@ function writeFile(path: string, content: string | Uint8Array, mode?: number): v
   if (mode !== undefined) chmodSync(path, mode);
 }
 
-/** A plain copy of a folder: what is at each path, as texts of one character per byte. */
+/** A copy of a folder's state: the file at each path, as strings of one character per byte. */
 export function copyOf(folder: string, path = ""): Map<string, string> {
   const found = new Map<string, string>();
   for (const name of readdirSync(placeIn(folder, path), { encoding: "latin1" })) {

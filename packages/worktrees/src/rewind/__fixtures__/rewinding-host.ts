@@ -2,7 +2,7 @@ import { createLocalWorkspace, FileQueue, ProcessRegistry } from "@tau-agent/sys
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
-// A host that is killed before its so-manieth change of a file, wherever that is.
+// A host that is killed before its nth change to a file, wherever that happens.
 const [folder = "", directory = "", count = "0", kind = ""] = process.argv.slice(2);
 let left = Number(count);
 const names = ["renameSync", "unlinkSync", "rmdirSync", "mkdirSync", "writeFileSync", "appendFileSync"];

@@ -3,7 +3,7 @@ import { foldersAbove } from "../../git/file-names.ts";
 
 export interface CoverageLimits {
   readonly maxFileBytes: number;
-  /** The most bytes of folders that git ignores; outside git, of everything. */
+  /** The most bytes in folders that git ignores; outside git, in all files. */
   readonly maxTotalBytes: number;
 }
 
@@ -14,10 +14,11 @@ export interface Coverage {
 }
 
 /**
- * Decides what is recorded. Git is asked what it ignores only if there is more than the limit: as long
- * as everything together is less, nothing needs to be left out.
+ * Decides which files are recorded. Git is asked what it ignores only if all files together exceed the
+ * limit; otherwise nothing needs to be left out.
  *
- * @param ignoredFolders - the folders git ignores, without those below them; undefined outside git
+ * @param ignoredFolders - the folders that git ignores, without those inside them; undefined outside
+ * git
  */
 export async function coverageOf(
   { files, leftOut }: Walk,
@@ -47,11 +48,14 @@ export async function coverageOf(
 
 interface Groups {
   readonly sizes: ReadonlyMap<string, number>;
-  /** The group of a path; undefined if it is recorded in any case. */
+  /** The group of a path; undefined if it is always recorded. */
   readonly of: (path: string) => string | undefined;
 }
 
-/** In git each ignored folder is kept or left out whole; elsewhere, each entry of the folder itself. */
+/**
+ * In git, each ignored folder is kept or left out as a whole; elsewhere, each entry of the top
+ * folder.
+ */
 function groupsOf(files: readonly WalkedFile[], folders: ReadonlySet<string> | undefined): Groups {
   const of = (path: string): string | undefined => {
     if (folders === undefined) return path.split("/", 1)[0];
@@ -66,7 +70,7 @@ function groupsOf(files: readonly WalkedFile[], folders: ReadonlySet<string> | u
   return { sizes, of };
 }
 
-/** The largest are left out first. */
+/** The groups to leave out, beginning with the largest. */
 function tooMuch({ sizes }: Groups, limit: number): ReadonlySet<string> {
   const bySize = [...sizes].sort(([one, size], [other, otherSize]) =>
     size === otherSize ? (one < other ? -1 : 1) : size - otherSize,

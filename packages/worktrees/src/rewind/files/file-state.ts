@@ -1,9 +1,12 @@
 import { foldersAbove } from "../../git/file-names.ts";
 
-/** What is at a path. A folder counts only while it is empty: others are there with their files. */
+/**
+ * The state of a path. A folder counts only while it is empty: other folders exist because of their
+ * files.
+ */
 export interface FileState {
   readonly kind: "file" | "link" | "folder";
-  /** The permission bits of a file; 0 for others. */
+  /** The permission bits of a file; 0 for links and folders. */
   readonly mode: number;
   /** The id of the content, or of the target of a link. */
   readonly id: string;
@@ -20,7 +23,7 @@ export interface FoundFile extends FileState {
   readonly stamp: FileStamp;
 }
 
-/** Whether nothing would have to be done to get from one to the other. */
+/** Whether the two states are the same, so that nothing needs to be done. */
 export function isSame(one: FileState | undefined, other: FileState | undefined): boolean {
   if (one === undefined || other === undefined) return one === other;
   return one.kind === other.kind && one.mode === other.mode && one.id === other.id;

@@ -7,7 +7,7 @@ import type { MergeContents } from "./merge-state.ts";
 /** Larger files are not merged line by line. */
 const maxBytes = 16 * 1024 * 1024;
 
-/** Merges contents of the store line by line with git, and stores the result. */
+/** Merges stored contents line by line with git, and stores the result. */
 export function createMergeContents(git: Git, store: ObjectStore): MergeContents {
   const { temporaryDirectory } = store.place;
   return async (base, ours, theirs) => {
@@ -30,7 +30,7 @@ export function createMergeContents(git: Git, store: ObjectStore): MergeContents
       );
       return store.write("blob", Buffer.concat(chunks));
     } catch {
-      // The same lines were changed, or it is not a text.
+      // Both changed the same lines, or the content is not text.
       return undefined;
     } finally {
       rmSync(folder, { recursive: true, force: true });

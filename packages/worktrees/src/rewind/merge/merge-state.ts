@@ -1,6 +1,6 @@
 import { type FileState, isSame } from "../files/file-state.ts";
 
-/** The three states of a path that meet when a change is taken back. */
+/** The three states of a path that are merged when a change is taken back. */
 export interface ThreeStates {
   readonly base: FileState | undefined;
   readonly ours: FileState | undefined;
@@ -17,7 +17,7 @@ export type MergeContents = (
   theirs: string,
 ) => Promise<string | undefined>;
 
-/** Takes a change of one path back, and keeps what was changed since. */
+/** Takes back a change to one path, and keeps later changes. */
 export async function mergeState(
   { base, ours, theirs }: ThreeStates,
   mergeContents: MergeContents,

@@ -4,29 +4,29 @@ import type { SnapshotChanges } from "../store/changes.ts";
 import { type MergeContents, mergeState } from "./merge-state.ts";
 
 export interface Plan {
-  /** Only paths that will change; undefined for those that will be gone. */
+  /** Only paths that will change; undefined for files that will be removed. */
   readonly targets: ReadonlyMap<string, FileState | undefined>;
-  /** Paths that stay as they are, and why. */
+  /** Paths that are left alone, and why. */
   readonly conflicts: ReadonlyMap<string, string>;
 }
 
 export interface PlanRequest {
   readonly current: ReadonlyMap<string, FileState>;
-  /** What the snapshot of the current files left out. */
+  /** The paths that the snapshot of the current files left out. */
   readonly notCovered: readonly string[];
   /** The changes to take back, the newest first. */
   readonly steps: readonly SnapshotChanges[];
   readonly mergeContents: MergeContents;
-  /** Why a path is never written; undefined for most. */
+  /** Why a path is never written; undefined for most paths. */
   readonly refusalOf: (path: string) => string | undefined;
 }
 
-/** Works out what the files will be once changes are taken back; touches nothing. */
+/** Computes the state of the files after changes are taken back; changes nothing. */
 export async function planTakeBack(request: PlanRequest): Promise<Plan> {
   const { current, steps, mergeContents } = request;
   const targets = new Map<string, FileState | undefined>();
   const conflicts = new Map<string, string>();
-  // Empty folders are kept where they can be; one that cannot is not worth a conflict.
+  // Empty folders are kept where possible; if one cannot be kept, that is not worth a conflict.
   const skipped = new Set<string>();
   const always = new Set(request.notCovered);
   for (const { changes, notCovered } of steps) {
@@ -41,7 +41,7 @@ export async function planTakeBack(request: PlanRequest): Promise<Plan> {
       else conflicts.set(path, merged.conflict);
     }
   }
-  // A file in conflict is left as it is, also where other changes of it could be taken back.
+  // A file in conflict is left alone, even if other changes to it could be taken back.
   for (const path of [...conflicts.keys(), ...skipped]) targets.delete(path);
   for (const [path, reason] of conflicts) {
     conflicts.set(path, obstacleAbove(path, current, targets) ?? reason);
@@ -60,7 +60,7 @@ function isFolderOrNothing(state: FileState | undefined): boolean {
   return state === undefined || state.kind === "folder";
 }
 
-/** Paths that cannot get their target because of what stays where it is. */
+/** Finds paths that cannot reach their target because of other paths that stay. */
 function findObstacles(
   current: ReadonlyMap<string, FileState>,
   targets: Map<string, FileState | undefined>,

@@ -8,13 +8,13 @@ export interface WriteRequest {
   /** The real path of the folder. */
   readonly folder: string;
   readonly store: ObjectStore;
-  /** Files as they were found; one that looks otherwise now is left as it is. */
+  /** Files as they were found; a file that has changed since is left alone. */
   readonly current: ReadonlyMap<string, FoundFile>;
   readonly targets: ReadonlyMap<string, FileState | undefined>;
   readonly refusalOf: (path: string) => string | undefined;
-  /** Paths that an earlier attempt removed, whose folders it may have left. */
+  /** Paths that an earlier attempt removed, perhaps leaving their folders behind. */
   readonly gone?: readonly string[] | undefined;
-  /** The name of a new file until it is complete; the same for a repeated attempt. */
+  /** The temporary name of a new file until it is complete; the same for a repeated attempt. */
   readonly temporaryName: string;
 }
 
@@ -23,7 +23,8 @@ interface Writing extends WriteRequest {
 }
 
 /**
- * Gives paths their target state, each in one step. Returns why for those that stay as they are.
+ * Changes paths to their target states, each in one step. Returns the reasons for paths that were
+ * left alone.
  */
 export async function writeFiles(request: WriteRequest): Promise<ReadonlyMap<string, string>> {
   using door = new FolderDoor(request.folder);
@@ -41,7 +42,7 @@ export async function writeFiles(request: WriteRequest): Promise<ReadonlyMap<str
   const { targets, store } = request;
   const paths = [...targets.keys()].sort();
   const gone = paths.filter((path) => targets.get(path) === undefined);
-  // The deepest first, so that a folder is empty when its turn comes.
+  // The deepest first, so that a folder is already empty when its turn comes.
   for (const path of gone.reverse()) attempt(path, () => remove(path, writing));
   removeEmptyFolders([...gone, ...(request.gone ?? [])], writing);
   const wanted = new Map<string, string[]>();
@@ -75,7 +76,7 @@ function remove(path: string, writing: Writing): void {
   door.remove(path);
 }
 
-/** Folders that became empty, unless something will be in them. */
+/** Removes folders that became empty, unless files will be put there. */
 function removeEmptyFolders(gone: readonly string[], { door, targets, refusalOf }: Writing): void {
   const needed = new Set<string>();
   for (const [path, state] of targets) {
@@ -89,7 +90,7 @@ function removeEmptyFolders(gone: readonly string[], { door, targets, refusalOf 
     try {
       door.removeFolder(path);
     } catch {
-      // Not empty.
+      // The folder is not empty.
     }
   }
 }
@@ -117,7 +118,7 @@ function write(path: string, content: Buffer | undefined, writing: Writing): voi
   else door.write(path, content, { mode: state.mode, temporaryName });
 }
 
-/** An empty folder makes room; anything else was put there meanwhile. */
+/** Removes an empty folder to make room; anything else was put there meanwhile. */
 function clearPlace(path: string, door: FolderDoor): void {
   try {
     door.removeFolder(path);

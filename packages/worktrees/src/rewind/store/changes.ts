@@ -17,7 +17,7 @@ export interface SnapshotChanges {
 const folderMode = "040000";
 
 /**
- * What changed between the snapshots of two commits.
+ * The changes between the snapshots of two commits.
  *
  * @throws {ToolError} a commit is gone
  */
@@ -39,7 +39,7 @@ export async function changesBetween(
   for (const { oldMode, newMode, oldId, newId, path } of listed) {
     const [was, is] = [stateOf(oldMode, oldId, path, old), stateOf(newMode, newId, path, now)];
     const known = found.get(path) ?? {};
-    // A file that became a folder is named twice.
+    // A file that became a folder is listed twice.
     if (was !== undefined) known.before = was;
     if (is !== undefined) known.after = is;
     found.set(path, known);
@@ -51,7 +51,7 @@ export async function changesBetween(
   return { changes: changes.filter(({ before: was, after: is }) => !isSame(was, is)), notCovered };
 }
 
-/** Files of which only permission bits changed that git does not know. */
+/** Files whose only changes are in permission bits that git does not store. */
 async function modeChanges(
   store: ObjectStore,
   { old, now, after }: { old: SnapshotNotes; now: SnapshotNotes; after: string },

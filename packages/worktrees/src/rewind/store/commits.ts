@@ -3,13 +3,13 @@ import type { FileState } from "../files/file-state.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { treeContent } from "./tree-objects.ts";
 
-/** What git cannot say of a snapshot's files. */
+/** Facts about a snapshot's files that git cannot store. */
 export interface SnapshotNotes {
   /** Paths that were left out, one character per byte. */
   readonly notCovered: readonly string[];
   /** The permission bits of most files and of most executable ones. */
   readonly usual: readonly [file: number, executable: number];
-  /** Permission bits that are others. */
+  /** Permission bits that differ from the usual ones. */
   readonly modes: Readonly<Record<string, number>>;
 }
 
@@ -34,7 +34,7 @@ export function notesOf(
   return { notCovered, usual, modes };
 }
 
-/** Writes a commit of a snapshot: its files and what git cannot say of them. */
+/** Writes the commit of a snapshot: its files, and the facts that git cannot store. */
 export function writeCommit(
   store: ObjectStore,
   snapshot: { readonly tree: string; readonly notes: SnapshotNotes },

@@ -8,17 +8,17 @@ interface KnownFile {
   readonly id: string;
 }
 
-/** Size, times, number of the file and id of its content. */
+/** The size, times, inode number and content id of a file. */
 type Row = readonly [size: number, mtimeMs: number, ctimeMs: number, ino: number, id: string];
 
 /**
- * A file written again this soon after it was read could look unchanged: clocks of file systems tick
- * in steps of some milliseconds, old ones of two seconds.
+ * A file that is written again this soon after it was read could look unchanged: file systems'
+ * clocks tick in steps of some milliseconds, old ones in steps of two seconds.
  */
 const tickMs = 100;
 const coarseTickMs = 2_100;
 
-/** The contents of files by what shows that they have not changed. */
+/** Content ids of files, valid as long as size, times and inode show no change. */
 export class KnownFiles {
   #files = new Map<string, KnownFile>();
   #fresh = new Map<string, KnownFile>();
@@ -42,7 +42,7 @@ export class KnownFiles {
     this.#fresh.set(path, { stamp: { size, mtimeMs, ctimeMs, ino }, id });
   }
 
-  /** Forgets all files but those of a snapshot. */
+  /** Forgets all files except those of a snapshot. */
   keepOnly(files: ReadonlyMap<string, FoundFile>): void {
     this.#hasChanged ||= this.#fresh.size !== this.#files.size || files.size < this.#files.size;
     this.#files = this.#fresh;
@@ -53,7 +53,7 @@ export class KnownFiles {
     for (const { id } of this.#files.values()) yield id;
   }
 
-  /** Reads what was saved; returns the commit that keeps the contents, undefined if there is none. */
+  /** Reads saved data; returns the commit that keeps the contents, undefined if there is none. */
   load(path: string): string | undefined {
     try {
       const { commit, files } = JSON.parse(readFileSync(path, "utf8")) as {
@@ -65,7 +65,7 @@ export class KnownFiles {
       }
       return commit;
     } catch {
-      // Not there, or of another version: all files are read again.
+      // The file is missing or of another version: all files are read again.
       this.#files.clear();
       return undefined;
     }
@@ -75,7 +75,7 @@ export class KnownFiles {
     this.#files.clear();
   }
 
-  /** Saves what is known for the next host, if anything has changed. */
+  /** Saves the known facts for the next host, if anything has changed. */
   async save(path: string, commit: string): Promise<void> {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;

@@ -16,9 +16,9 @@ import { listChanges, type RawChange } from "../../git/lists.ts";
 
 export type ObjectKind = "blob" | "tree" | "commit";
 
-/** The repository that checkpoints are kept in: the folder's own, or one of ours. */
+/** The repository that keeps checkpoints: the folder's own, or one of ours. */
 export interface StorePlace {
-  /** The folder of refs and objects. */
+  /** The folder with refs and objects. */
   readonly gitDir: string;
   readonly algorithm: "sha1" | "sha256";
   readonly temporaryDirectory: string;
@@ -28,14 +28,14 @@ export interface StorePlace {
 const batchBytes = 64 * 1024 * 1024;
 
 /**
- * Writes objects of git, readable by their owner only, and reads them back. They are written without
- * git: no filter, attribute or line-ending rule may change the bytes of a file, and git has no way to
- * switch all of these off.
+ * Writes objects of git, readable by their owner only, and reads them back. Objects are not written
+ * by git itself: no filter, attribute or line-ending rule may change the bytes of a file, and git
+ * cannot switch all of these off.
  */
 export class ObjectStore {
   readonly place: StorePlace;
   readonly #git: Git;
-  /** Objects that are there for sure. */
+  /** Objects that certainly exist. */
   readonly #known = new Set<string>();
 
   constructor(git: Git, place: StorePlace) {
@@ -54,7 +54,7 @@ export class ObjectStore {
     for (const id of ids) this.#known.add(id);
   }
 
-  /** The ids of which there is no object; asks git about all at once. */
+  /** The ids without an object; asks git about all of them together. */
   async missing(ids: Iterable<string>): Promise<ReadonlySet<string>> {
     const unknown = [...new Set(ids)].filter((id) => !this.#known.has(id) && !this.#isLoose(id));
     if (unknown.length === 0) return new Set();
@@ -63,7 +63,7 @@ export class ObjectStore {
     return new Set(unknown.filter((id) => !sizes.has(id)));
   }
 
-  /** Writes an object unless it is there as a file of its own. */
+  /** Writes an object unless it exists as a loose file. */
   write(kind: ObjectKind, content: Buffer, id = this.idOf(kind, content)): string {
     if (this.#known.has(id)) return id;
     const { folder, file } = this.#pathOf(id);
@@ -87,7 +87,7 @@ export class ObjectStore {
   /**
    * Reads objects and passes each on.
    *
-   * @throws {ToolError} git failed; a missing object is passed on as undefined.
+   * @throws {ToolError} git failed; missing objects are passed on as undefined.
    */
   async read(
     ids: Iterable<string>,
@@ -119,7 +119,7 @@ export class ObjectStore {
     return this.#git.run(args, this.#request);
   }
 
-  /** Runs git on the store; a failure gives nothing. */
+  /** Runs git on the store; returns nothing if it fails. */
   async lines(args: readonly string[]): Promise<string[]> {
     const { exitCode, stdout } = await this.#git.try(args, this.#request);
     return exitCode === 0 ? stdout.split("\n").filter((line) => line !== "") : [];
@@ -222,7 +222,7 @@ function batchesOf(ids: readonly string[], sizes: ReadonlyMap<string, number>): 
   return batches;
 }
 
-/** Makes a folder for its owner only; one that is there stays as it is. */
+/** Makes a private folder; an existing one is left unchanged. */
 function makePrivate(folder: string): void {
   try {
     mkdirSync(folder, 0o700);

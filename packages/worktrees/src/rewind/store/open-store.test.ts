@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createFolder } from "../__fixtures__/folders.ts";
 import { openStore } from "./open-store.ts";
 
-it("gives hosts that open a folder at once the same whole store", async () => {
+it("gives hosts that open a folder at the same time the same complete store", async () => {
   const { environment, folder, directory } = createFolder("plain");
   const opened = await Promise.all(
     Array.from({ length: 8 }, async () => {

@@ -9,15 +9,15 @@ import { ObjectStore } from "./object-store.ts";
 export interface OpenedStore {
   readonly git: Git;
   readonly store: ObjectStore;
-  /** Whether the folder is in a repository, which ignores files. */
+  /** Whether the folder is in a repository, which may ignore files. */
   readonly isInRepository: boolean;
   /** Whether the folder is in a repository and its snapshots are not. */
   readonly isApart: boolean;
 }
 
 /**
- * Opens the repository that a folder is in, or one of ours in the agent directory: where there is none, and
- * where a sandbox keeps commands from the agent directory, but not from the repository.
+ * Opens the repository of a folder, or our own one in the agent directory: if there is none, or if a
+ * sandbox closes the agent directory to commands, but not the repository.
  *
  * @throws {ToolError} there is no git
  */
@@ -47,7 +47,7 @@ export async function openStore(
   return { git, store: new ObjectStore(git, place), isInRepository, isApart };
 }
 
-/** Makes a repository of ours. It is there as a whole or not at all: another host may look for it meanwhile. */
+/** Makes our own repository, completely or not at all: another host may look for it meanwhile. */
 async function makeStore(
   git: Git,
   { gitDir, temporaryDirectory }: { gitDir: string; temporaryDirectory: string },
@@ -65,7 +65,7 @@ async function makeStore(
   }
 }
 
-/** A name for a folder or session that file systems and refs take. */
+/** A name for a folder or session that is valid in file systems and refs. */
 export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

@@ -30,7 +30,7 @@ function repository() {
   return { gitDir, git, lock, keep, tree };
 }
 
-it("removes the lock that a killed git left, and keeps the ref", async () => {
+it("removes the lock of a killed git, and keeps the ref", async () => {
   const { git, lock, keep, tree } = repository();
   writeFileSync(lock, "");
   utimesSync(lock, 1, 1);
@@ -47,7 +47,7 @@ it("waits for a git that holds the lock", async () => {
   expect(git("rev-parse", "refs/tau/one")).toBe(tree);
 });
 
-it("passes every other failure on at once, also with a lock elsewhere", async () => {
+it("passes on every other failure immediately, even with a lock elsewhere", async () => {
   const { gitDir } = repository();
   for (const text of ["fatal: bad object", "Unable to create '/etc/x.lock': File exists."]) {
     let runs = 0;

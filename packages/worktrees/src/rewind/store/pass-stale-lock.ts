@@ -2,15 +2,15 @@ import { rm, stat } from "node:fs/promises";
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { isInside } from "@tau-agent/system";
 
-/** git holds a lock on a ref for milliseconds: one this old is what a killed git left. */
+/** git locks a ref for milliseconds: an older lock was left by a killed git. */
 const STALE_MS = 2_000;
 const PAUSE_MS = 100;
-/** More than a stale lock of each ref of a call takes. */
+/** Enough for a stale lock on each ref of a call. */
 const TRIES = 60;
 
 /**
- * Runs a command of git in a repository that only hosts write, where a host that was killed may have left a
- * lock: it is waited for, and removed once it is stale.
+ * Runs a git command in a repository that only hosts write to. A killed host may have left a lock there:
+ * this waits for the lock, and removes it once it is stale.
  *
  * @throws {ToolError} the command failed for another reason, or the lock stays
  */

@@ -17,10 +17,10 @@ export interface FolderSnapshot {
 export interface RecordRequest {
   /** The real path of the folder. */
   readonly folder: string;
-  /** Real paths of what no snapshot holds. */
+  /** Real paths that no snapshot may contain. */
   readonly closed: readonly string[];
   readonly limits: CoverageLimits;
-  /** Paths in the folder that are ours, such as the session's file. */
+  /** Our own paths in the folder, such as the session's file. */
   readonly skipped: ReadonlySet<string>;
 }
 
@@ -31,10 +31,10 @@ interface ReadFile {
 }
 
 const batchBytes = 32 * 1024 * 1024;
-/** Up to so many objects are written without asking git whether it has them. */
+/** Up to this many objects are written without asking git whether they exist. */
 const fewObjects = 30;
 
-/** Records a folder; files that have not changed since the last time are not read. */
+/** Records a folder; files that have not changed since the last time are not read again. */
 export async function recordFolder(
   { git, store, isInRepository }: OpenedStore,
   { folder, closed, limits, skipped }: RecordRequest,
@@ -86,7 +86,7 @@ function foundFile({ kind, stats }: WalkedFile, id: string): FoundFile {
   return { kind, mode, id, stamp: { size, mtimeMs, ctimeMs, ino } };
 }
 
-/** Undefined for what cannot be read; the text of its target for a link. */
+/** The content of a file, or the target of a link; undefined if it cannot be read. */
 function contentOf(door: FolderDoor, { path, kind }: WalkedFile): Buffer | undefined {
   if (kind === "folder") return Buffer.alloc(0);
   return attempt(() => (kind === "link" ? door.readLink(path) : door.read(path).content));

@@ -23,7 +23,7 @@ export async function writeTree(
   return id;
 }
 
-/** Writes trees that are not there; asking git is worth it only for many. */
+/** Writes missing trees; asking git which are missing pays off only for many. */
 async function writeMissing(store: ObjectStore, trees: Trees): Promise<void> {
   const absent = trees.size > 50 ? await store.missing(trees.keys()) : new Set(trees.keys());
   for (const id of absent) {
@@ -38,7 +38,7 @@ function treeOf(store: ObjectStore, files: ReadonlyMap<string, FileState>, trees
     const known = folders.get(folder);
     if (known !== undefined) return known;
     const entries: TreeEntry[] = [];
-    // A folder comes after the one it is in, so that the deepest can be written first.
+    // A folder comes after its parent, so that in reverse order the deepest are written first.
     entriesOf(parentOf(folder));
     folders.set(folder, entries);
     return entries;

@@ -13,9 +13,10 @@ import { dirname, join } from "node:path";
 import { errorCode } from "@tau-agent/system";
 
 /**
- * Lets a ref name a commit as git does, without a process for it.
+ * Points a ref to a commit as git does, without starting a process.
  *
- * @returns false where only git can: refs are not files, or somebody has locked this one
+ * @returns false if only git can do that: refs are not files, or another process has locked this
+ * one
  */
 export function writeRef(gitDir: string, ref: string, commit: string): boolean {
   if (existsSync(join(gitDir, "reftable"))) return false;
@@ -33,7 +34,10 @@ export function writeRef(gitDir: string, ref: string, commit: string): boolean {
   }
 }
 
-/** An empty ref would be a broken one for every git in this repository: it is on the disk before it has its name. */
+/**
+ * Flushes the file before it is renamed: an empty ref would be broken for every git in this
+ * repository.
+ */
 function write(file: number, text: string): void {
   try {
     writeSync(file, text);
@@ -43,7 +47,7 @@ function write(file: number, text: string): void {
   }
 }
 
-/** Open for those that the repository is open for; undefined when it is there. */
+/** Opens the lock file with the repository's permissions; undefined if it exists. */
 function open(gitDir: string, lock: string): number | undefined {
   const mode = statSync(join(gitDir, "refs")).mode & 0o777;
   try {
