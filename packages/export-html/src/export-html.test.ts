@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** What is shown without a script. */
+/** The part of the page that is shown without a script. */
 const bodyOf = (page: string) => page.slice(page.indexOf("<main"), page.indexOf("<template"));
 
 describe("the page", () => {
@@ -58,7 +58,7 @@ describe("the page", () => {
     expect(await exportHtml({ ...demoSession(), totals })).toContain("<dd>$12.50</dd>");
   });
 
-  it("shows every kind of entry, also one it does not know", async () => {
+  it("shows every kind of entry, including unknown ones", async () => {
     const body = bodyOf(await exportHtml(demoSession()));
     for (const text of [
       "anthropic/claude-sonnet-5",
@@ -137,7 +137,7 @@ describe("longer work", () => {
     ]);
   });
 
-  it("shows a task with its patch, its checks with their logs, and its cost", () => {
+  it("shows a task with its patch, its checks with logs, and its cost", () => {
     const task = /<section class="task">.*?<\/section>/s.exec(body)?.[0] ?? "";
     expect(task).toContain("2 min 3 s");
     expect(task).toContain("113k in · 2.1k out · 91.0k cached · $0.123");
@@ -151,7 +151,7 @@ describe("longer work", () => {
     expect(task).not.toContain("only the end");
   });
 
-  it("says what it can about a task whose files are gone", async () => {
+  it("shows what is known about a task whose files are gone", async () => {
     rmSync(join(directory, "work"), { recursive: true });
     const session = { ...workSession(directory), path: join(directory, "moved.jsonl") };
     const page = bodyOf(await exportHtml(session));
@@ -178,7 +178,7 @@ describe("longer work", () => {
   });
 });
 
-/** Every text of every kind of entry is `text`. */
+/** A session in which every text in every kind of entry is `text`. */
 function sessionFullOf(text: string) {
   const session = new SessionBuilder();
   session.user(text, { attachments: [{ fileName: text, extractedText: text }] });
@@ -223,12 +223,12 @@ function sessionFullOf(text: string) {
   return { ...source, header: { ...source.header, cwd: text, timestamp: text } };
 }
 
-/** The tags of a page: what a browser would make elements of. */
+/** The tags of a page, which a browser would turn into elements. */
 const tagsOf = (page: string) =>
   page.slice(page.indexOf("<body>"), page.lastIndexOf("<script>")).match(/<[^>]*>?/g) ?? [];
 
 describe("hostile sessions", () => {
-  it.each(hostileTexts)("add no element and no attribute anywhere: %j", async (text) => {
+  it.each(hostileTexts)("add neither elements nor attributes anywhere: %j", async (text) => {
     const page = await exportHtml(sessionFullOf(text));
     expect(page.match(/<script/g)).toHaveLength(3);
     expect(page.match(/<\/script/g)).toHaveLength(3);
@@ -241,7 +241,7 @@ describe("hostile sessions", () => {
     }
   });
 
-  it("export whatever fields an entry has, and lose no other entry over it", async () => {
+  it("export an entry with any fields, without losing other entries", async () => {
     const value = fc.oneof(
       fc.anything({ maxDepth: 3 }).filter((found) => typeof found !== "bigint"),
       fc.constantFrom("assistant", "user", "toolResult", "toolCall", null, [], [null], {
@@ -291,18 +291,18 @@ describe("hostile sessions", () => {
   });
 });
 
-/** What this process has computed so far, in ms. */
+/** The CPU time of this process so far, in ms. */
 function busyMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
 describe("long sessions", () => {
-  it("take time in proportion to their size, and let other work run meanwhile", async () => {
+  it("take time linear in their size, and let other work run meanwhile", async () => {
     await exportHtml(longSession(100));
     const measure = async (entries: number) => {
       const source = longSession(entries);
-      // In time of this process: others on the machine do not count.
+      // Measured in CPU time of this process, so that other work on the machine does not count.
       const start = busyMs();
       let longest = 0;
       let last = start;
@@ -342,7 +342,7 @@ describe("long sessions", () => {
     ["emphasis of two kinds", "_*a".repeat(33_000)],
     ["code that the highlighter backtracks on", `\`\`\`markdown\n${"[a](".repeat(7_000)}\n\`\`\``],
     ["a long name in code", `\`\`\`java\n${"$".repeat(28_000)}\n\`\`\``],
-  ])("show %s as plain text instead of working on it for minutes", async (_, text) => {
+  ])("show %s as plain text instead of parsing it for minutes", async (_, text) => {
     const session = new SessionBuilder();
     session.user(text);
     session.assistant("*done*");
@@ -370,7 +370,7 @@ describe("long sessions", () => {
   });
 });
 
-/** A session that reads files which are nothing but short strings and numbers. */
+/** A session that reads files consisting only of short strings and numbers. */
 function dataSession(size: number) {
   const session = new SessionBuilder();
   for (let turn = 0; session.entries.length < size; turn += 1) {
@@ -386,7 +386,7 @@ function dataSession(size: number) {
   return session.source();
 }
 
-/** A session of screenshots, which do not get smaller when they are packed. */
+/** A session with screenshots, which compression does not make smaller. */
 function imageSession(size: number) {
   const session = new SessionBuilder();
   while (session.entries.length < size) {
@@ -398,7 +398,7 @@ function imageSession(size: number) {
 }
 
 describe("exportHtmlToFile", () => {
-  it("writes the same page for its owner only, with the directories above it", async () => {
+  it("writes the same page, readable by its owner only, and creates missing directories", async () => {
     const path = join(directory, "a/b/page.html");
     await exportHtmlToFile(demoSession(), path);
     expect(readFileSync(path, "utf8")).toBe(await exportHtml(demoSession()));
@@ -436,7 +436,7 @@ describe("exportHtmlToFile", () => {
     expect(readFileSync(join(directory, "old.html"), "utf8")).toContain("<!doctype html>");
   });
 
-  it("follows no link in a folder that commands can change", async () => {
+  it("does not follow links in a folder that commands can change", async () => {
     const [project, outside] = [join(directory, "project"), join(directory, "outside")];
     for (const folder of [project, outside]) mkdirSync(folder);
     writeFileSync(join(outside, "page.html"), "untouched");
@@ -460,7 +460,7 @@ describe("exportHtmlToFile", () => {
     expect(readFileSync(join(outside, "page.html"), "utf8")).toBe("untouched");
   });
 
-  it("refuses a session in which nothing was said", async () => {
+  it("refuses a session without a conversation", async () => {
     const session = new SessionBuilder();
     session.add("model_change", { provider: "a", modelId: "b" });
     const path = join(directory, "page.html");

@@ -29,17 +29,20 @@ import { type WriteOptions, writeExport } from "./write-export.ts";
 export { sessionBytes } from "./session-lines.ts";
 export { writeExport } from "./write-export.ts";
 
-/** A session to make a page of; `leafId` is the current leaf. */
+/** The session to export; `leafId` is the current leaf. */
 export interface ExportSource {
   readonly header: SessionHeader;
   readonly entries: readonly SessionEntry[];
   readonly leafId: string | null;
   readonly name?: string | undefined;
-  /** Its file: the page offers it for download, and shows the patches and logs of its tasks. */
+  /**
+   * The session's file: the page offers it for download, and shows the patches and logs of its
+   * tasks.
+   */
   readonly path?: string | undefined;
   readonly systemPrompt?: string | undefined;
   readonly tools?: readonly ExportTool[] | undefined;
-  /** Counted from the entries when left out. */
+  /** Counted from the entries if absent. */
   readonly totals?: ExportTotals | undefined;
 }
 
@@ -48,15 +51,15 @@ export interface ExportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Other work waits at most about this long while a page is rendered, in ms. */
+/** Other work waits at most about this long while a page is being rendered, in ms. */
 const sliceMs = 5;
-/** Parts of the page are joined to pieces of about this many characters. */
+/** Parts of the page are joined into pieces of about this many characters. */
 const pieceLength = 256 * 1024;
 
 /**
- * Makes one self-contained page of a session; no text of the session can run in it. Lets other work
- * run in between.
- * @throws {SessionError} `nothing_to_export` when the session holds no conversation.
+ * Makes one self-contained page of a session, in which no text of the session can run as code. Lets
+ * other work run in between.
+ * @throws {SessionError} `nothing_to_export` if the session contains no conversation.
  */
 export async function exportHtml(
   source: ExportSource,
@@ -68,7 +71,7 @@ export async function exportHtml(
 }
 
 /**
- * Writes the page to `path` in one step (mode 0600 when new) and creates its directories.
+ * Writes the page to `path` in one step (mode 0600 when new) and creates missing directories.
  * @throws {SessionError} `nothing_to_export`, or `export_failed` when the file cannot be written.
  */
 export async function exportHtmlToFile(
@@ -82,7 +85,7 @@ export async function exportHtmlToFile(
   });
 }
 
-/** The file name of an export when none is given: from the session's file, or its id. */
+/** The default file name of an export: from the session's file, or its id. */
 export function defaultExportName(sessionFileOrId: string, extension = "html"): string {
   return `tau-session-${plainName(sessionFileOrId) || "export"}.${extension}`;
 }
@@ -163,7 +166,7 @@ async function* exportParts(
   yield pageEnd().text;
 }
 
-/** Yields to the event loop if the last turn was some time ago. */
+/** Yields to the event loop if the last yield was some time ago. */
 function createPause(signal: AbortSignal | undefined): () => Promise<void> {
   let last = performance.now();
   return async () => {
@@ -180,7 +183,7 @@ function totalsOf(entries: readonly SessionEntry[]): ExportTotals {
     try {
       totals.add(entry);
     } catch {
-      // An entry that does not fit its type is not counted.
+      // An entry that does not fit its type does not count.
     }
   }
   return totals;

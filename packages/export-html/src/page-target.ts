@@ -11,9 +11,9 @@ export interface PageTarget extends Disposable {
 }
 
 /**
- * The file to write a page for `path` to; links are followed, but below a folder that commands can change
- * none is, and the page replaces a link at its own name. Refuses to replace a conversation or anything but a
- * plain file.
+ * The file to which the page for `path` is written. Links are followed, except below a folder that commands
+ * can change, where the page replaces a link with its own name. Refuses to replace a conversation or
+ * anything other than a regular file.
  *
  * @throws {SessionError} `export_failed`
  */
@@ -37,14 +37,14 @@ export async function pageTarget(
   }
 }
 
-/** Where a path is in a folder, one character per byte. */
+/** The path relative to a folder, one character per byte. */
 function folderIn(folder: string, path: string): string {
   const names = relative(folder, dirname(path)).replaceAll("\\", "/");
   return Buffer.from(names).toString("latin1");
 }
 
 async function refusalOf(target: string, found: Stats): Promise<string | undefined> {
-  // What is written replaces a link that leads nowhere, and one that was not followed.
+  // The page replaces a dangling link, and a link that was not followed.
   if (found.isSymbolicLink()) return undefined;
   if (!found.isFile()) return "it is not a plain file";
   return (await isSessionFile(target)) ? "it is a session file" : undefined;

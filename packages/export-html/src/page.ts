@@ -94,7 +94,7 @@ export function pageMiddle(): Html {
 `;
 }
 
-/** The page after the last entry, up to the text of the session's JSONL. */
+/** The end of the page after the last entry, up to the text of the session's JSONL. */
 export function pageScripts(index: TreeIndex, downloadName: string): Html {
   return html`</template>
 ${trusted(pageKeys)}

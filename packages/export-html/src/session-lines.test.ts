@@ -29,7 +29,7 @@ const source = () => {
   return session.source();
 };
 
-it("writes the entries as a file would hold them when there is none", async () => {
+it("writes the entries as in a session file if there is none", async () => {
   const session = source();
   const lines = [session.header, ...session.entries].map(encodeLine).join("");
   expect((await packed(session)).toString()).toBe(lines);
@@ -37,7 +37,7 @@ it("writes the entries as a file would hold them when there is none", async () =
   expect((await packed(gone)).toString()).toBe(lines);
 });
 
-it("holds the bytes of the file, damaged lines included", async () => {
+it("contains the bytes of the file, including damaged lines", async () => {
   const path = join(directory, "session.jsonl");
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 400 });
   await fc.assert(
@@ -50,7 +50,7 @@ it("holds the bytes of the file, damaged lines included", async () => {
   );
 });
 
-it("refers to the images of the page, also across the pieces in which a file is read", async () => {
+it("refers to the images of the page, even across the pieces in which a file is read", async () => {
   const path = join(directory, "session.jsonl");
   const image = Buffer.alloc(300_000, "image").toString("base64");
   const other = Buffer.alloc(900_000, "another").toString("base64");

@@ -8,24 +8,24 @@ import type { PageImages } from "./entries/page-images.ts";
 import { hasConversation } from "./entries/session-outline.ts";
 
 export interface SessionLines {
-  /** Its file; without one, or if it is gone, the entries are written as it would hold them. */
+  /** The session's file; if there is none, or it is gone, the entries are written in its format. */
   readonly path?: string | undefined;
   readonly header: SessionHeader;
   readonly entries: readonly SessionEntry[];
 }
 
-/** Marks the number of an image; twice, it is the byte itself. JSON never contains it. */
+/** Precedes the number of an image; doubled, it is the byte itself. JSON never contains it. */
 const MARK = "\u0001";
-/** Base64 of whole groups of three bytes can be joined. */
+/** Base64 of complete groups of three bytes can be concatenated. */
 const GROUP = 3;
-/** Short lines are packed together. */
+/** Short lines are combined before compression. */
 const pieceLength = 64 * 1024;
-/** What may be an image; the look behind keeps the search from beginning again inside. */
+/** Text that may be an image; the lookbehind keeps the search from starting again inside. */
 const base64 = /(?<![A-Za-z\d+/=])[A-Za-z\d+/=]{1000,}/g;
 
 /**
  * The session's JSONL for the page: gzip in Base64. Images that the page shows are only referred to;
- * `download` of the page's script puts them back.
+ * `download` in the page's script restores them.
  */
 export async function* packSession(
   session: SessionLines,
@@ -47,14 +47,14 @@ export async function* packSession(
 /**
  * The session as JSONL.
  *
- * @throws {SessionError} `nothing_to_export` when the session holds no conversation.
+ * @throws {SessionError} `nothing_to_export` if the session contains no conversation.
  */
 export async function* sessionBytes(session: SessionLines): AsyncGenerator<Uint8Array> {
   if (!hasConversation(session.entries)) throw new SessionError("nothing_to_export");
   for await (const lines of linesOf(session)) yield Buffer.from(lines, "latin1");
 }
 
-/** The lines, a character for each byte: a damaged line of the file stays what it is. */
+/** The lines, one character per byte, so that damaged lines of the file stay unchanged. */
 async function* linesOf({ path, header, entries }: SessionLines): AsyncGenerator<string> {
   const size = path === undefined ? 0 : await sizeOf(path);
   if (path !== undefined && size > 0) {
@@ -78,7 +78,7 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-/** Whole lines, since an image must not be cut; a host may append to the file meanwhile. */
+/** Complete lines only, since an image must not be cut; a host may append to the file meanwhile. */
 async function* fileLines(path: string, size: number): AsyncGenerator<string> {
   let line: string[] = [];
   for await (const chunk of createReadStream(path, { encoding: "latin1", end: size - 1 })) {

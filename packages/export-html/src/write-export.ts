@@ -4,12 +4,12 @@ import { isInside, makeFolder, systemReason, writeFileAtomic } from "@tau-agent/
 import { pageTarget } from "./page-target.ts";
 
 export interface WriteOptions {
-  /** A folder that commands can change: for a file in it, no link in it is followed. */
+  /** A folder that commands can change: links in it are not followed for a file inside. */
   readonly changeable?: string | undefined;
 }
 
 /**
- * Writes what a session is exported as in one step (mode 0600 when new) and creates its directories.
+ * Writes the export of a session in one step (mode 0600 when new) and creates missing directories.
  *
  * @throws {SessionError} `nothing_to_export`, or `export_failed` when the file cannot be written.
  */

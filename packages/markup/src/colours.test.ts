@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { shortColours, splitColours } from "./colours.ts";
 
-it("names what the style colours with a letter, and leaves out the rest", () => {
+it("uses a letter for each coloured class, and leaves out the others", () => {
   expect(
     shortColours(
       '<span class="hljs-function"><span class="hljs-keyword">let</span> <span class="hljs-title function_">f</span></span>',

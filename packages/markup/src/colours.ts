@@ -1,6 +1,6 @@
 /**
- * Classes of the highlighter, by the letter that the page's style knows. Whatever it has no colour for
- * gets no element: colours would otherwise be most of a page's size.
+ * The highlighter's classes, by their letters in the page's style. Classes without a colour get no
+ * element: otherwise colours would make up most of a page's size.
  */
 const letters: Readonly<Record<string, string>> = {
   "hljs-keyword": "k",

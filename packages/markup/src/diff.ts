@@ -4,7 +4,7 @@ import { codeBlock } from "./markdown.ts";
 /** Lines of a change that are shown while it is folded. */
 const shownLines = 60;
 
-/** A change as coloured lines, and how many it adds and removes. */
+/** A change as coloured lines, and the numbers of added and removed lines. */
 export interface ShownDiff {
   readonly block: Html;
   readonly added: number;
@@ -18,7 +18,10 @@ export function diffCounts({ added, removed }: Pick<ShownDiff, "added" | "remove
 
 type Kind = "ins" | "del" | "b" | "same";
 
-/** A diff whose lines begin with their sign; those before the first `@@` are headings, if there is one. */
+/**
+ * Renders a diff whose lines begin with their sign; lines before the first `@@`, if any, are
+ * headings.
+ */
 export function renderDiff(diff: string): ShownDiff {
   const lines = diff.replace(/\n$/, "").split("\n");
   const kinds = kindsOf(lines);
@@ -50,7 +53,7 @@ function diffBlock(lines: readonly string[], kinds: readonly Kind[], name = "dif
   for (const [index, line] of lines.entries()) {
     const kind = kinds[index] ?? "same";
     const shown = escapeText(line === "" ? " " : line).text;
-    // A coloured line is a block of its own, so only two plain ones need a line break between them.
+    // A coloured line is a block element, so a line break is needed only between two plain lines.
     if (kind === "same") parts.push(previous === "same" ? `\n${shown}` : shown);
     else parts.push(`<${kind}>${shown}</${kind}>`);
     previous = kind;

@@ -2,14 +2,14 @@ import type { Allowance } from "./allowance.ts";
 import { shortColours } from "./colours.ts";
 import { escapeText, Html } from "./html.ts";
 
-/** Code as HTML, coloured when the language is known. */
+/** Converts code to HTML, coloured if the language is known. */
 export type Highlight = (code: string, language: string | undefined) => Html;
 
 /** A block above this size is rarely read line by line. */
 const maxBlockLength = 30_000;
-/** Colouring is by far the slowest step, so limit it per page. */
+/** Colouring is by far the slowest step, so it is limited per page. */
 const maxTotalLength = 4_000_000;
-/** Colours may add this much to a page, and to each character of code. */
+/** How many characters colours may add to a page, plus one for each character of code. */
 const freeColours = 50_000;
 const colourShare = 0.6;
 
@@ -28,7 +28,7 @@ const languageOfSuffix: Readonly<Record<string, string>> = {
   h: "cpp",
 };
 
-/** The language suggested by a file name; the highlighter may not know it. */
+/** The language suggested by a file name; the highlighter may not support it. */
 export function languageOfPath(path: string): string | undefined {
   const name = path.split(/[\\/]/).at(-1)?.toLowerCase() ?? "";
   const suffix = name.split(".").at(-1);
@@ -37,8 +37,9 @@ export function languageOfPath(path: string): string | undefined {
 }
 
 /**
- * Loads the highlighter. What it returns colours up to 4 million characters, none for longer than `allowance`
- * gives it, and leaves code alone whose colours would be more than its text, as those of much JSON.
+ * Loads the highlighter. The returned function colours up to 4 million characters, each text for as long as
+ * `allowance` permits. It leaves code uncoloured if the colours would be longer than the text, as for much
+ * JSON.
  */
 export async function createHighlight(allowance: Allowance): Promise<Highlight> {
   const { default: library } = await import("highlight.js/lib/common");

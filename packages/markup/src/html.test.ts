@@ -6,7 +6,7 @@ const hostile = fc.string({
   unit: fc.constantFrom("<", ">", '"', "'", "&", "/", "!", "-", "script", "\u0000", "\u2028", "a"),
 });
 
-/** What a browser reads back. */
+/** The text that a browser reads back. */
 const decode = (text: string) =>
   text
     .replaceAll("&lt;", "<")
@@ -36,7 +36,7 @@ it("escapes values in a template, in text and attributes, but not HTML", () => {
   expect(html`${undefined}${false}${0}`.text).toBe("0");
 });
 
-it("writes JSON that no script element can end at, and that reads back the same", () => {
+it("writes JSON that cannot end a script element, and that reads back the same", () => {
   fc.assert(
     fc.property(fc.oneof(hostile, fc.json().map(JSON.parse)), (value) => {
       const text = jsonForScript(value).text;

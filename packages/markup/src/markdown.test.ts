@@ -36,7 +36,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 const plainTags = "p br em strong del hr h1 h2 h3 h4 h5 h6 thead tbody tr";
 
-/** Reads markup letter by letter, unlike the code under test, and names whatever is not allowed. */
+/**
+ * Reads markup letter by letter, unlike the code under test, and returns everything that is not
+ * allowed.
+ */
 function forbiddenIn(markup: string): string[] {
   const found: string[] = [];
   for (const part of markup.split("<").slice(1)) {
@@ -119,7 +122,7 @@ describe("hostile text", () => {
   });
 });
 
-it("renders what people write", () => {
+it("renders common Markdown", () => {
   expect(render("# A\n\n**b** `c` [d](https://e.org)\n\n1. x\n2. y")).toBe(
     '<div class="prose" dir="auto"><h1>A</h1>\n<p><strong>b</strong> <code>c</code> ' +
       '<a href="https://e.org/" rel="noopener noreferrer nofollow" target="_blank">d</a></p>\n' +
@@ -127,7 +130,7 @@ it("renders what people write", () => {
   );
 });
 
-it("marks to-do items, and quotations and lists whose text goes from right to left", () => {
+it("marks to-do items, and quotations and lists with right-to-left text", () => {
   expect(render("- [x] a")).toContain('<li class="choice">☑ a</li>');
   expect(render("> שלום")).toContain('<blockquote dir="auto">');
   expect(render("- مرحبا")).toContain('<ul dir="auto">');
@@ -146,11 +149,11 @@ it("shows images of the text itself and links to others", () => {
   expect(render("![a](https://e.org/x.png)")).toContain('<a href="https://e.org/x.png"');
 });
 
-it("keeps what entities stand for", () => {
+it("keeps the meaning of entities", () => {
   expect(render("a &amp; b &copy; &lt;i&gt;")).toContain("a &amp; b &copy; &lt;i&gt;");
 });
 
-it("says where a link leads that is not followed", () => {
+it("shows the target of a link that is not followed", () => {
   expect(render("[docs](docs/a.md)")).toContain('docs <span class="address">(docs/a.md)</span>');
 });
 
@@ -179,7 +182,7 @@ it.each([
   expect(languageOfPath(path)).toBe(language);
 });
 
-it("takes little time where nothing can interrupt it, as in a page", async () => {
+it("takes little time even where it cannot be interrupted, as in a page", async () => {
   const limit = 20_000;
   const inPage = await createMarkdown((code) => escapeText(code), lengthAllowance(limit));
   for (const piece of ["*a ", "*_", "[a](b ", "` `` ", "a@", "<a ", "[ ", "> "]) {

@@ -13,15 +13,16 @@ const maxQuoteDepth = 30;
 
 const tagNames =
   "a|blockquote|br|code|del|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|ul";
-// The tags that our renderer writes. Any other in its output would be text that slipped through.
+// The tags that our renderer writes. Any other tag in its output would be text that slipped
+// through.
 const writtenTag = new RegExp(
   `^</?(?:${tagNames})(?: (?:class|href|title|alt|src|rel|target|align|start|loading)="[^"<>]*")*>`,
 );
 
-// Hebrew, Arabic and the scripts between and beside them.
+// Hebrew, Arabic, and the other right-to-left scripts in their ranges.
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
-/** Whether every `<` of `markup` begins a tag that the renderer writes. */
+/** Whether every `<` in `markup` begins a tag that the renderer writes. */
 export function isOurMarkup(markup: string): boolean {
   for (let at = markup.indexOf("<"); at !== -1; at = markup.indexOf("<", at + 1)) {
     const end = markup.indexOf(">", at);
@@ -30,7 +31,7 @@ export function isOurMarkup(markup: string): boolean {
   return true;
 }
 
-/** Text as it is, line breaks kept. */
+/** Unformatted text, with its line breaks. */
 export function plainBlock(text: string): Html {
   return html`<div class="plain" dir="auto">${text}</div>`;
 }
@@ -40,8 +41,8 @@ export function codeBlock(code: Html, kind = "code"): Html {
 }
 
 /**
- * Loads the Markdown parser. HTML in a text stays text, whatever it is. Emphasis that begins again and again
- * keeps the parser busy for minutes: `allowance` bounds that.
+ * Loads the Markdown parser. HTML in a text always stays text. Emphasis that keeps being opened can keep the
+ * parser busy for minutes; `allowance` limits that.
  */
 export async function createMarkdown(
   highlight: Highlight,
@@ -57,7 +58,8 @@ export async function createMarkdown(
         blocks.length = 0;
         return marked.parse(text, { async: false });
       });
-      // Colours have a time of their own, so a slow block does not cost the text its markup.
+      // Colours have a separate time limit, so that a slow code block does not cost the text its
+      // markup.
       const markup = parsed?.replace(codePlace, (_, index) =>
         coloured(blocks[Number(index)], highlight),
       );
@@ -66,18 +68,18 @@ export async function createMarkdown(
         return html`<div class="prose" dir="auto">${trusted(shown)}</div>`;
       }
     } catch {
-      // Text that the parser cannot handle is shown as text.
+      // A text that the parser cannot handle is shown unformatted.
     }
     return plainBlock(text);
   };
 }
 
-/** Quotations, lists and tables have their marks on the side where their own text begins. */
+/** Puts the marks of quotations, lists and tables on the side where their own text begins. */
 function withDirections(markup: string): string {
   return markup.replace(/<(blockquote|ul|ol|table)(?=[ >])/g, '<$1 dir="auto"');
 }
 
-/** Whether a text would stall the parser, by accident or on purpose: deep nesting, endless runs. */
+/** Whether a text would stall the parser, intentionally or not: deep nesting, endless runs. */
 function isTrap(text: string): boolean {
   const marks = new RegExp(`^[\\t ]*(?:(?:>|[-*+]|\\d{1,9}[.)])[\\t ]*){${maxQuoteDepth}}`, "m");
   return marks.test(text) || /[[(*_~`]{200}|\s{500}/.test(text);
@@ -85,7 +87,7 @@ function isTrap(text: string): boolean {
 
 type CodeToken = Pick<Tokens.Code, "text" | "lang">;
 
-/** Where a block of code goes. Escaped text has no such characters. */
+/** The placeholder for a block of code. Escaped text contains no such characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: no text can contain it
 const codePlace = /\u0001(\d+)\u0001/g;
 

@@ -35,7 +35,7 @@ describe("safeUrl", () => {
     expect(safeUrl(address)).toBeUndefined();
   });
 
-  it("never returns an address of another scheme, whatever is mixed into it", () => {
+  it("never returns an address with another scheme, whatever is mixed into it", () => {
     const noise = fc.string({
       unit: fc.constantFrom("\u0000", "\n", "\t", " ", "\u200b", "/", ":"),
     });
@@ -50,7 +50,7 @@ describe("safeUrl", () => {
 });
 
 describe("imageUrl", () => {
-  it("takes base64 of pixel images, also with line ends and the URL alphabet", () => {
+  it("accepts base64 of pixel images, including line breaks and the URL alphabet", () => {
     expect(imageUrl("image/png", "iVBO\nRw0K")).toBe("data:image/png;base64,iVBORw0K");
     expect(imageUrl("IMAGE/JPG", "_-8=")).toBe("data:image/jpeg;base64,/+8=");
   });
@@ -69,7 +69,7 @@ describe("imageUrl", () => {
   });
 });
 
-it("takes a data URL apart", () => {
+it("splits a data URL into its parts", () => {
   expect(parseDataUrl("data:image/png;base64,AA==")).toEqual({
     mimeType: "image/png",
     data: "AA==",

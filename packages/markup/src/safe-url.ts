@@ -1,11 +1,11 @@
-// Browsers skip some of these inside a scheme; others disguise an address.
+// Browsers ignore some of these inside a scheme; others disguise an address.
 const ignorable =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
   /[\u0000-\u0020\u007f-\u00a0\u00ad\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff]/g;
 
 const linkSchemes: ReadonlySet<string> = new Set(["http:", "https:", "mailto:"]);
 
-/** The address to link to; undefined when it is relative or its scheme is not one to follow. */
+/** The address to link to; undefined if it is relative or its scheme is not allowed. */
 export function safeUrl(address: string): string | undefined {
   const cleaned = address.replace(ignorable, "");
   if (!URL.canParse(cleaned)) return undefined;
@@ -13,7 +13,7 @@ export function safeUrl(address: string): string | undefined {
   return linkSchemes.has(url.protocol) ? url.href : undefined;
 }
 
-/** Types that hold pixels only. An SVG is a document, so it is shown as text instead. */
+/** Types that contain only pixels. An SVG is a document, so it is shown as text instead. */
 const imageTypes: ReadonlySet<string> = new Set([
   "image/png",
   "image/jpeg",
@@ -23,7 +23,7 @@ const imageTypes: ReadonlySet<string> = new Set([
   "image/avif",
 ]);
 
-/** A data URL for base64 image data; undefined if type or data are not an image's. */
+/** A data URL for base64 image data; undefined if the type or the data is not that of an image. */
 export function imageUrl(mimeType: unknown, data: unknown): string | undefined {
   if (typeof mimeType !== "string" || typeof data !== "string") return undefined;
   const type = mimeType.trim().toLowerCase().replace("image/jpg", "image/jpeg");

@@ -13,13 +13,13 @@ export interface RemoteCommand {
 
 export interface McpAccessOptions {
   readonly places: () => McpPlaces;
-  /** Servers of the embedder's, by name, as in `mcpServers` of mcp.json. */
+  /** Servers of the embedder, by name, as in `mcpServers` of mcp.json. */
   readonly given: Readonly<Record<string, unknown>>;
-  /** No server at all, whatever is configured. */
+  /** Whether to use no servers at all, whatever is configured. */
   readonly isOff: boolean;
-  /** Throws for names of servers that may not be added; none by default. */
+  /** Throws for names of servers that may not be added; by default all are allowed. */
   readonly refuse?: ((names: readonly string[]) => void) | undefined;
-  /** Makes the servers; loads the code for them. */
+  /** Creates the servers and loads the code for them. */
   readonly create: () => Promise<McpServers>;
   /** When servers may be started in the background. */
   readonly startAfter: Promise<void>;
@@ -27,18 +27,18 @@ export interface McpAccessOptions {
 }
 
 /**
- * The MCP servers of a session, for code that a start loads: without a configuration, nothing of MCP is
- * loaded.
+ * Gives access to a session's MCP servers without slowing down its start: without a configuration, no
+ * MCP code is loaded.
  */
 export class McpAccess {
   readonly #options: McpAccessOptions;
   #servers: Promise<McpServers | undefined> | undefined;
   #loaded: McpServers | undefined;
-  /** What this session added; from then on that counts, and not what it was made with. */
+  /** The servers that this session added, which replace those it was created with. */
   #added: Readonly<Record<string, unknown>>;
-  /** Those of the files were stopped. */
+  /** Whether the servers of the files were stopped. */
   #isStopped = false;
-  /** Of extensions, by name. */
+  /** The servers of extensions, by name. */
   #registered: Readonly<Record<string, unknown>> = {};
   #isEnded = false;
 
@@ -48,7 +48,7 @@ export class McpAccess {
     options.startAfter.then(() => this.#start()).catch(options.onFailure);
   }
 
-  /** Resolves when the tools that a request declares are there, or after 10 s. */
+  /** Resolves when the tools that a request declares are available, or after 10 s. */
   async ready(): Promise<void> {
     await (await this.#start())?.ready();
   }
@@ -65,7 +65,7 @@ export class McpAccess {
   }
 
   /**
-   * Replaces the servers that this session added; without any, those of the files stop, too.
+   * Replaces the servers that this session added; with none, those of the files stop, too.
    *
    * @throws {ProtocolError} `invalid_params` naming the entry; {SessionError} `policy_denied`
    */
@@ -93,7 +93,9 @@ export class McpAccess {
     void startAfter.then(update).catch(onFailure);
   }
 
-  /** The servers that a subagent uses of those it names: its session reads the files itself. */
+  /**
+   * The servers, among those it names, that a subagent uses; its session reads the files itself.
+   */
   forSubagent(names: readonly string[]): {
     readonly only: readonly string[];
     readonly added: Readonly<Record<string, unknown>>;
@@ -115,7 +117,7 @@ export class McpAccess {
   }
 
   /**
-   * Forgets the login of a server.
+   * Deletes the login of a server.
    *
    * @throws {SessionError} `mcp_server_not_found`, `mcp_login_failed`
    */
@@ -123,12 +125,12 @@ export class McpAccess {
     await (await this.#load()).logout(server);
   }
 
-  /** What the system prompt says about the servers; empty without any. */
+  /** The part of the system prompt about the servers; empty if there are none. */
   get section(): string {
     return this.#loaded?.section ?? "";
   }
 
-  /** The prompts of servers that are connected. */
+  /** The prompts of connected servers. */
   get commands(): readonly RemoteCommand[] {
     return (this.#loaded?.commands ?? []).map(({ name, prompt }) => ({
       name,
@@ -137,7 +139,7 @@ export class McpAccess {
     }));
   }
 
-  /** The content that `/mcp__server__prompt …` stands for; undefined for any other text. */
+  /** The content that `/mcp__server__prompt …` is replaced by; undefined for any other text. */
   async expand(text: string): Promise<readonly UserContent[] | undefined> {
     if (!text.startsWith("/mcp__")) return undefined;
     const servers = await this.#start();
@@ -146,7 +148,7 @@ export class McpAccess {
   }
 
   /**
-   * What a resource of a server holds, as files of a prompt.
+   * The contents of a server's resource, as files of a prompt.
    *
    * @throws {SessionError} `mcp_server_not_found`, `mcp_failed`
    */
@@ -155,7 +157,7 @@ export class McpAccess {
   }
 
   /**
-   * The contents of a resource as its server sends them, for a client that shows them.
+   * The contents of a resource as sent by its server, for a client that shows them.
    *
    * @throws {SessionError} `mcp_server_not_found`, `mcp_failed`
    */
@@ -170,7 +172,7 @@ export class McpAccess {
     throw new SessionError("mcp_server_not_found", { server, hint: "" });
   }
 
-  /** The name of the server that has a resource of this address; undefined if none has. */
+  /** The name of the server that has a resource with this address; undefined if none has. */
   async serverOf(uri: string): Promise<string | undefined> {
     const servers = await this.#start();
     await servers?.ready();
@@ -183,7 +185,7 @@ export class McpAccess {
     await (await this.#servers)?.end();
   }
 
-  /** Once; resolves to nothing where nothing is configured. */
+  /** Starts the servers once; resolves to undefined if nothing is configured. */
   #start(): Promise<McpServers | undefined> {
     this.#servers ??= this.#openConfigured();
     return this.#servers;
@@ -193,7 +195,7 @@ export class McpAccess {
     try {
       return (await this.#isConfigured()) ? await this.#open() : undefined;
     } catch (error) {
-      // The next question tries again.
+      // The next call tries again.
       this.#servers = undefined;
       throw error;
     }

@@ -23,9 +23,9 @@ export async function addLocalServers(
 }
 
 /**
- * Says that the server of a model such as `ollama/qwen3` was asked and gave no models.
+ * Explains that the server for a model such as `ollama/qwen3` was asked and returned no models.
  *
- * @param name - begins with the id of a kind of server
+ * @param name - a model name that begins with the id of a kind of server
  */
 export function describeSilent(name: string, { addresses, environment = {} }: FindOptions): string {
   const [id = ""] = name.toLowerCase().split("/");
@@ -36,7 +36,7 @@ export function describeSilent(name: string, { addresses, environment = {} }: Fi
   return `no ${shown} with a model answers at ${origins.join(", ")}`;
 }
 
-/** Says how to use a server that is not taken by itself (decision 59). */
+/** Explains how to use a server that is not used automatically (decision 59). */
 function describeUnknown({ origin, modelIds }: UnknownServer): Diagnostic {
   const models = modelIds.slice(0, 1).map((id) => ({ id }));
   const provider = { baseUrl: `${origin}/v1`, api: "openai-completions", models };

@@ -43,7 +43,7 @@ describe("the variable of a provider's address", () => {
     );
   });
 
-  it("counts less than models.json", async () => {
+  it("yields to models.json", async () => {
     const registry = registryWith(
       { OPENAI_BASE_URL: "https://variable.example.com/v1" },
       { providers: { openai: { baseUrl: "https://file.example.com/v1" } } },
@@ -51,12 +51,12 @@ describe("the variable of a provider's address", () => {
     expect(await addressOf(registry, "openai")).toBe("https://file.example.com/v1");
   });
 
-  it("says nothing about other providers", async () => {
+  it("does not affect other providers", async () => {
     const registry = registryWith({ OPENAI_BASE_URL: "https://variable.example.com/v1" });
     expect(await addressOf(registry, "groq")).toBe("https://api.groq.com/openai/v1");
   });
 
-  it("is named before a request when its value is not a URL", async () => {
+  it("is named before a request if its value is not a URL", async () => {
     const registry = registryWith({ OPENAI_BASE_URL: "proxy.example.com", OPENAI_API_KEY: "k" });
     const [model] = await registry.models("openai");
     if (model === undefined) throw new Error("no model");
@@ -67,10 +67,10 @@ describe("the variable of a provider's address", () => {
   });
 });
 
-describe("a provider whose address has parts of the user's", () => {
+describe("a provider whose address has parts that the user sets", () => {
   const parts = { CLOUDFLARE_ACCOUNT_ID: "acc", CLOUDFLARE_GATEWAY_ID: "gate" };
 
-  it("is available when its key and all parts are set", async () => {
+  it("is available if its key and all parts are set", async () => {
     const key = { CLOUDFLARE_API_KEY: "secret" };
     const { CLOUDFLARE_ACCOUNT_ID } = parts;
     expect(await registryWith(key).availableProviders()).toEqual([]);
@@ -80,7 +80,7 @@ describe("a provider whose address has parts of the user's", () => {
     expect(await both.availableProviders()).toContain("cloudflare-ai-gateway");
   });
 
-  it("gets requests at its whole address, with the key in its own header", async () => {
+  it("gets requests at its complete address, with the key in its own header", async () => {
     const registry = registryWith({ ...parts, CLOUDFLARE_API_KEY: "secret" });
     const model = await registry.find("cloudflare-ai-gateway", "gpt-5.4");
     if (model === undefined) throw new Error("no model");
@@ -90,7 +90,7 @@ describe("a provider whose address has parts of the user's", () => {
     expect(headers).toEqual({ "cf-aig-authorization": "Bearer secret" });
   });
 
-  it("takes the parts from beside the key in auth.json", async () => {
+  it("takes the parts from variables beside the key in auth.json", async () => {
     const entry = { type: "api_key", key: "secret", env: { CLOUDFLARE_ACCOUNT_ID: "stored" } };
     const path = join(agentDirectory, "auth.json");
     writeFileSync(path, JSON.stringify({ "cloudflare-workers-ai": entry }));
@@ -99,7 +99,7 @@ describe("a provider whose address has parts of the user's", () => {
     expect(await addressOf(registry, "cloudflare-workers-ai")).toContain("/accounts/stored/ai/v1");
   });
 
-  it("names the part that is missing", async () => {
+  it("names a missing part", async () => {
     const registry = registryWith({ CLOUDFLARE_API_KEY: "secret" });
     const [model] = await registry.models("cloudflare-workers-ai");
     if (model === undefined) throw new Error("no model");
@@ -109,12 +109,12 @@ describe("a provider whose address has parts of the user's", () => {
 });
 
 describe("the catalogue", () => {
-  it("has no variable of a key that commands would inherit", () => {
+  it("has no key variable that commands would inherit", () => {
     const names = listProviders().flatMap(({ apiKeyEnv }) => apiKeyEnv ?? []);
     for (const name of names) expect(keyVariableNames()).toContain(name);
   });
 
-  it("says why a model that its vendor has cannot be used", async () => {
+  it("says why a model that its vendor offers cannot be used", async () => {
     const registry = registryWith({});
     await expect(resolveModel(registry, { model: "openai/gpt-4" })).resolves.toBeDefined();
     const named = { provider: "google", model: "deep-research-preview-04-2026" };

@@ -15,7 +15,7 @@ const addressVariables: Readonly<Record<string, AddressVariable>> = {
   openai: { name: "OPENAI_BASE_URL", baseUrl: asItIs },
   google: {
     name: "GOOGLE_GEMINI_BASE_URL",
-    // Google's programs add the version themselves; a model's address has it.
+    // Google's own programs append the version themselves, while a model's address includes it.
     baseUrl: (address) => {
       const base = asItIs(address);
       return /\/v\d[^/]*$/.test(base) ? base : `${base}/v1beta`;
@@ -23,12 +23,12 @@ const addressVariables: Readonly<Record<string, AddressVariable>> = {
   },
 };
 
-/** A part of an address that is different for each user: the name of a variable in braces. */
+/** A part of an address that differs for each user: the name of a variable in braces. */
 const placeholder = /\{([A-Z][A-Z0-9_]*)\}/g;
 
 /**
- * The built-in models at the addresses that the environment gives: that of the whole provider, and the
- * parts in braces. A part without a value stays; {@link requireAddress} names it.
+ * The built-in models at the addresses from the environment: the address of the whole provider, and
+ * the parts in braces. A part without a value stays; {@link requireAddress} names it.
  */
 export async function withAddresses(
   models: readonly Model[],
@@ -56,7 +56,7 @@ export function hasGaps({ baseUrl }: Model): boolean {
 
 /**
  * Refuses an address that no request can reach.
- * @throws {SessionError} `invalid_option` naming the variable that is wrong or missing
+ * @throws {SessionError} `invalid_option` naming the invalid or missing variable
  */
 export function requireAddress({ provider, baseUrl }: Model, environment: Environment): void {
   const [, missing] = [...baseUrl.matchAll(placeholder)][0] ?? [];

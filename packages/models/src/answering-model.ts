@@ -6,9 +6,9 @@ import { type FallbackReason, fallbackReason, modelsToTry } from "./fallback-cho
 import type { ModelSelection } from "./model-selection.ts";
 import { modelName } from "./resolver.ts";
 
-/** A fallback as a session's log has it. */
+/** A fallback as recorded in a session's log. */
 export interface NotedFallback {
-  /** The model that it stands in for, by name. */
+  /** The name of the chosen model that it replaces. */
   readonly chosen: string;
   readonly to: string;
   /** When the chosen model failed, in ms since the epoch. */
@@ -20,11 +20,11 @@ export interface AnsweringModelOptions {
   /** The fallbacks, in the order in which they are tried. */
   readonly fallbacks: readonly Model[];
   readonly settings: Pick<SettingsStore, "get">;
-  /** Default the system's. */
+  /** Default: the system's clock. */
   readonly now?: (() => number) | undefined;
-  /** The latest fallback of the branch, as {@link note} wrote it. */
+  /** The latest fallback of the branch, as recorded by {@link note}. */
   readonly noted: () => NotedFallback | undefined;
-  /** Writes down which model answers instead of the chosen one. */
+  /** Records which model answers instead of the chosen one. */
   readonly note: (fallback: NotedFallback & { from: string; reason: FallbackReason }) => void;
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
   readonly requestTokens: () => Promise<number>;
@@ -33,14 +33,14 @@ export interface AnsweringModelOptions {
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
-/** A request that no retry follows. */
+/** A failed request that is not retried. */
 export interface FinalFailure {
   readonly code: string | undefined;
-  /** What the request takes, if it is not the next one of the conversation. */
+  /** The size of the request in tokens, if it is not the next one of the conversation. */
   readonly tokens?: number | undefined;
 }
 
-/** The model that is to answer instead of one that failed. */
+/** The model that will answer instead of a failed one. */
 export interface Fallback {
   readonly from: Model;
   readonly to: Model;
@@ -48,7 +48,7 @@ export interface Fallback {
 }
 
 interface StandIn {
-  /** The chosen model, by name. */
+  /** The name of the chosen model. */
   readonly chosen: string;
   readonly model: Model;
   readonly reason: FallbackReason;
@@ -56,15 +56,15 @@ interface StandIn {
 }
 
 /**
- * Which model answers: the chosen one or, while that one fails, a fallback. The chosen one is tried again
- * with the first prompt after `fallback.cooldownMs`.
+ * Decides which model answers: the chosen one or, while that one fails, a fallback. The chosen model is
+ * tried again with the first prompt after `fallback.cooldownMs`.
  */
 export class AnsweringModel {
   readonly #options: AnsweringModelOptions;
   #standIn: StandIn | undefined;
-  /** Those that have failed since the last reply that did not. */
+  /** The models that have failed since the last successful reply. */
   readonly #tried = new Set<string>();
-  /** No fallback was left, so the next prompt begins with the chosen model. */
+  /** No fallback was left, so the next prompt starts with the chosen model. */
   #isExhausted = false;
 
   constructor(options: AnsweringModelOptions) {
@@ -76,17 +76,17 @@ export class AnsweringModel {
     return this.#current?.model ?? this.#options.models.model;
   }
 
-  /** The effective level: the requested one as far as that model supports it. */
+  /** The effective level: the requested one, limited to what the model supports. */
   get thinkingLevel(): ThinkingLevel {
     return this.#options.models.levelOf(this.model);
   }
 
-  /** The model that the next prompt begins with. */
+  /** The model with which the next prompt starts. */
   get firstModel(): Model | undefined {
     return this.#isDueBack() ? this.#options.models.model : this.model;
   }
 
-  /** A prompt begins. */
+  /** Called when a prompt begins. */
   begin(): void {
     if (this.#isDueBack()) this.#standIn = undefined;
     this.#isExhausted = false;
@@ -95,18 +95,19 @@ export class AnsweringModel {
     if (standIn === undefined) return;
     const { chosen, model, reason, failedAt } = standIn;
     const noted = this.#options.noted();
-    // Another session, or another branch: read again, the reply must not make its model the chosen one.
+    // In another session or branch: without a note, reading the reply again would make its model the
+    // chosen one.
     if (noted?.chosen === chosen && noted.to === modelName(model)) return;
     this.#options.note({ chosen, from: chosen, to: modelName(model), reason, failedAt });
   }
 
-  /** A model was chosen, be it the same one. */
+  /** Called when a model is chosen, even if it is the same one. */
   reset(): void {
     this.#standIn = undefined;
     this.#tried.clear();
   }
 
-  /** Goes on as a session's log says, if it says anything. */
+  /** Continues with the fallback recorded in a session's log, if any. */
   restore(noted: NotedFallback | undefined): void {
     if (noted === undefined) return;
     const { chosen, to, failedAt } = noted;
@@ -114,7 +115,7 @@ export class AnsweringModel {
     if (model !== undefined) this.#standIn = { chosen, model, reason: "overloaded", failedAt };
   }
 
-  /** A reply came that did not fail. */
+  /** Called after a successful reply. */
   noteReply(): void {
     this.#tried.clear();
   }
@@ -124,7 +125,7 @@ export class AnsweringModel {
     return this.#options.fallbacks.length > 0 && this.#reasonOf(code) !== undefined;
   }
 
-  /** The model that answers after a failure; undefined if none can. */
+  /** The model that will answer after a failure; undefined if none can. */
   async find({ code, tokens }: FinalFailure, signal?: AbortSignal): Promise<Fallback | undefined> {
     const { models, fallbacks, requestTokens } = this.#options;
     const reason = this.#reasonOf(code);
@@ -156,10 +157,10 @@ export class AnsweringModel {
     return undefined;
   }
 
-  /** Lets a model answer that {@link find} has found. */
+  /** Makes a model that {@link find} has found answer. */
   async use({ from, to, reason }: Fallback): Promise<void> {
     const { models, note, emit, now = Date.now } = this.#options;
-    // Somebody has chosen another model meanwhile.
+    // Another model was chosen meanwhile.
     if (models.model === undefined || this.model !== from) return;
     const chosen = modelName(models.model);
     const names = { from: modelName(from), to: modelName(to) };

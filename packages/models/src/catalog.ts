@@ -14,13 +14,16 @@ type CatalogProvider = Omit<ProviderInfo, "id">;
 export interface ModelCatalog {
   providers(): Readonly<Record<string, CatalogProvider>>;
   models(provider: string): Promise<readonly Model[]>;
-  /** The day on which its facts were read, such as `2026-11-22`; refreshed facts may replace older ones. */
+  /**
+   * The day on which the catalogue's facts were read, such as `2026-11-22`; refreshed facts may
+   * replace older ones.
+   */
   readonly date?: string | undefined;
   /** Why a known model cannot be used; undefined if there is no such model. */
   whyNotOffered?(provider: string, id: string): Promise<string | undefined>;
 }
 
-/** Facts that never change: all sessions of a host have the same (rows `many-sessions`). */
+/** Facts that never change, shared by all sessions of a host (rows `many-sessions`). */
 const builtIn = Object.fromEntries(listProviders().map(({ id, ...info }) => [id, info]));
 
 export function builtInCatalog(): ModelCatalog {

@@ -55,25 +55,25 @@ describe("a cloud's own credentials", () => {
     expect(available.includes(provider)).toBe(isAvailable);
   });
 
-  it("need no key, and leave where they are to the request", async () => {
+  it("need no key, and are located by the request itself", async () => {
     const registry = registryWith(aws);
     const model = fakeModel("amazon-bedrock", "nova");
     expect(await registry.requestAuth(model)).toMatchObject({
       apiKey: undefined,
       environment: aws,
     });
-    // The machine may have a role of its own.
+    // The machine itself may have a role.
     expect(await registryWith().requestAuth(model)).toMatchObject({ apiKey: undefined });
   });
 
-  it("are named where they are missing", async () => {
+  it("are named if they are missing", async () => {
     const missing = registryWith().requestAuth(fakeModel("google-vertex", "gemini"));
     await expect(missing).rejects.toThrow(
       /GOOGLE_CLOUD_API_KEY, or GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION/,
     );
   });
 
-  it("choose no model by themselves", async () => {
+  it("do not select a model on their own", async () => {
     const chosen = async (environment: Record<string, string>, saved = {}) => {
       const { model } = await selectInitialModel({ registry: registryWith(environment), saved });
       return model && modelName(model);
@@ -94,18 +94,18 @@ describe("a part of a name", () => {
     return modelName((await resolveModel(registry, { model: "gro" })).model);
   };
 
-  it("means a provider with a key before one with a cloud's own credentials", async () => {
+  it("prefers a provider with a key to one with a cloud's own credentials", async () => {
     expect(await find({ ...google, XAI_API_KEY: "k" })).toBe("xai/grok");
     expect(await find(google)).toBe("google-vertex/grok");
   });
 
-  it("means the maker where nobody has a key", async () => {
+  it("means the maker if no provider has a key", async () => {
     expect(await find({})).toBe("xai/grok");
   });
 });
 
 describe("variables beside a key in auth.json", () => {
-  it("are stronger than the host's, resolve like keys and reach only their provider", async () => {
+  it("override the host's, resolve like keys and apply only to their provider", async () => {
     const env = { AZURE_OPENAI_RESOURCE_NAME: "$TEAM", AZURE_OPENAI_API_VERSION: "v1" };
     put("auth.json", { azure: { type: "api_key", key: "k", env } });
     const host = { TEAM: "tau", AZURE_OPENAI_API_VERSION: "preview" };
@@ -117,7 +117,7 @@ describe("variables beside a key in auth.json", () => {
     expect(await registry.keys.environmentOf("xai")).toEqual(host);
   });
 
-  it("may be all that there is", async () => {
+  it("may be the whole entry", async () => {
     const env = { AWS_PROFILE: "dev", AWS_SECRET_ACCESS_KEY: "a-stored-secret" };
     put("auth.json", { "amazon-bedrock": { type: "api_key", env } });
     const registry = registryWith();
@@ -127,7 +127,7 @@ describe("variables beside a key in auth.json", () => {
     expect(new KnownKeys(agentDirectory).read().secrets).toContain("a-stored-secret");
   });
 
-  it("may hold the key", async () => {
+  it("may contain the key", async () => {
     const env = { AWS_BEARER_TOKEN_BEDROCK: "stored" };
     put("auth.json", { "amazon-bedrock": { type: "api_key", env } });
     const auth = await registryWith().requestAuth(fakeModel("amazon-bedrock", "nova"));
@@ -135,7 +135,7 @@ describe("variables beside a key in auth.json", () => {
   });
 });
 
-describe("the earlier id of Azure", () => {
+describe("the former id of Azure", () => {
   it("means the same in files, flags and settings", async () => {
     const provider = { baseUrl: "https://r.invalid", apiKey: "from-models" };
     put("models.json", { providers: { "azure-openai-responses": provider } });

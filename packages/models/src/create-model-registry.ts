@@ -18,11 +18,11 @@ export interface ModelRegistryInput {
   readonly credentials?: KeyResolverOptions["credentials"];
   readonly processes: ProcessRegistry;
   readonly fetch?: ModelRegistryOptions["fetch"];
-  /** Which models there are, of those that are known; all by default. */
+  /** Which known models may be used; all by default. */
   readonly allows?: ModelRegistryOptions["allows"];
-  /** The wire formats that requests can have; undefined if the program that embeds Tau sends them. */
+  /** The available wire formats; undefined if the program that embeds Tau sends requests itself. */
   readonly apis?: readonly string[] | undefined;
-  /** What registries with the same catalogue share. */
+  /** The models shared by registries with the same catalogue. */
   readonly keptModels?: KeptModels | undefined;
 }
 
@@ -57,7 +57,7 @@ export function createModelRegistry(input: ModelRegistryInput): ModelRegistry {
     logins,
     fetch,
     readFacts: async (provider) => {
-      // Most have none, and load no more than this for it.
+      // Most agent directories have no models.json, and load only this check for it.
       const folder = await stat(factsFolder(agentDirectory)).catch(() => undefined);
       if (folder === undefined) return [];
       const { readFacts } = await import("./refresh/fact-files.ts");

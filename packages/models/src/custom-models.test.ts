@@ -61,7 +61,7 @@ describe("models.json", () => {
     expect(await registry.models("o")).toHaveLength(1);
   });
 
-  it("replaces a built-in model of the same id and keeps the others", async () => {
+  it("replaces a built-in model with the same id and keeps the others", async () => {
     const registry = registryWith({
       providers: { vendor: { ...local, models: [{ id: "one", name: "Mine" }] } },
     });
@@ -72,7 +72,7 @@ describe("models.json", () => {
     ]);
   });
 
-  it("changes where built-in models are reached and merges overrides per field", async () => {
+  it("changes the address of built-in models and merges overrides per field", async () => {
     const registry = registryWith({
       providers: {
         vendor: {
@@ -107,7 +107,7 @@ describe("models.json", () => {
     expect(await registry.models("vendor")).toEqual(builtIn);
   });
 
-  it("reaches a model without an address as the built-in models of its provider", async () => {
+  it("gives a model without an address that of its provider's built-in models", async () => {
     const registry = registryWith({ providers: { vendor: { models: [{ id: "x" }] } } });
     expect(await registry.diagnostics()).toEqual([]);
     expect((await registry.models("vendor")).slice(0, 2)).toEqual(builtIn);
@@ -117,7 +117,7 @@ describe("models.json", () => {
     });
   });
 
-  it("takes the format of the known model whose id is most alike", async () => {
+  it("takes the format of the known model with the most similar id", async () => {
     const registry = createModelRegistry({
       processes: new ProcessRegistry(),
       agentDirectory,
@@ -172,13 +172,13 @@ describe("models.json", () => {
       'model "x/a" is left out: providers.x.models[0].api: Tau does not speak ollama-chat; it is one of openai-completions, ',
     ],
     [{ ...local, modelOverrides: { a: { api: "anthropic" } } }, "did you mean anthropic-messages?"],
-  ])("names what it does not know: %j", async (entry, text) => {
+  ])("names unknown members: %j", async (entry, text) => {
     const diagnostics = await registryWith({ providers: { x: entry } }).diagnostics();
     expect(diagnostics.map(({ message }) => message).join("\n")).toContain(text);
     expect(diagnostics.map(({ severity }) => severity)).not.toContain("error");
   });
 
-  it("says nothing about members for comments and editors", async () => {
+  it("does not report members for comments and editors", async () => {
     const registry = registryWith({ $schema: "s", providers: { x: { ...local, "//": "mine" } } });
     expect(await registry.diagnostics()).toEqual([]);
   });
@@ -256,7 +256,7 @@ describe("models.json", () => {
     });
   });
 
-  it("passes on that a header is not to be sent, though an SDK would", async () => {
+  it("suppresses a header that an SDK would send", async () => {
     const headers = { "user-agent": null, "x-team": "a" };
     const models = [{ id: "m", headers: { "x-team": null } }, { id: "n" }];
     const registry = registryWith({ providers: { mine: { ...local, headers, models } } });
@@ -269,7 +269,7 @@ describe("models.json", () => {
     expect(n && (await registry.requestAuth(n)).headers["x-team"]).toBe("a");
   });
 
-  it("makes a provider available by a key of models.json, the environment, or by being local", async () => {
+  it("makes a provider available if it has a key in models.json or the environment, or is local", async () => {
     const remote = { ...local, baseUrl: "https://far.invalid" };
     const registry = registryWith(
       {

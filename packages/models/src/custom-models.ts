@@ -8,7 +8,8 @@ import type { KnownModels, ModelEntry, ModelOverride, ProviderEntry } from "./cu
 import type { LoginOverrides } from "./logins/login-definition.ts";
 
 /**
- * Header values as configured: unresolved, and kept out of the model so that it holds no secret.
+ * Header values as configured: unresolved, and not part of the model, so that the model contains no
+ * secrets.
  */
 type HeaderTemplates = Readonly<Record<string, string | null>>;
 
@@ -30,9 +31,9 @@ export interface CustomProvider extends ProviderKeyEntry {
   readonly loadModels?:
     | ((credential: Credential | undefined) => Promise<readonly Model[]>)
     | undefined;
-  /** What differs from the login that Tau knows. */
+  /** Differences from the built-in login. */
   readonly loginOverrides?: LoginOverrides | undefined;
-  /** What users call it. */
+  /** The name that users see. */
   readonly name?: string | undefined;
   /** Header templates of one model: the model's over the provider's. */
   headers(modelId: string): HeaderTemplates;
@@ -40,7 +41,7 @@ export interface CustomProvider extends ProviderKeyEntry {
 
 export interface CustomModels {
   readonly providers: ReadonlyMap<string, CustomProvider>;
-  /** Ignored parts of the file, with reasons; everything else stays. */
+  /** The ignored parts of the file, with reasons; the rest is used. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -77,7 +78,7 @@ export async function loadCustomModels(
   };
 }
 
-/** Makes a provider of an entry in the form of models.json. */
+/** Creates a provider from an entry in the form of models.json. */
 export function createCustomProvider(id: string, entry: ProviderEntry): CustomProvider {
   const own = new Map((entry.models ?? []).map((model) => [model.id, model]));
   const overrides = new Map(Object.entries(entry.modelOverrides ?? {}));
@@ -108,7 +109,7 @@ export function isLocalUrl(url: string | undefined): boolean {
   return isLoopback(new URL(url).hostname);
 }
 
-/** Where neither model nor provider says how it is reached, it is reached as the built-in ones. */
+/** Uses the address and format of the built-in models if neither model nor provider sets them. */
 function createModel(
   provider: string,
   entry: ModelEntry,
@@ -134,7 +135,10 @@ function createModel(
   };
 }
 
-/** Of the models that speak `api`, or of all if none does, the one whose id begins most alike. */
+/**
+ * The model with the longest common prefix of ids, among those that use `api`, or among all if none
+ * does.
+ */
 function mostAlike(
   models: readonly Model[],
   id: string,
@@ -159,7 +163,7 @@ function applyProvider(model: Model, entry: ProviderEntry): Model {
   };
 }
 
-/** `model` with the members of an override; cost and compat are merged member by member. */
+/** `model` with the members of an override; cost and compat are merged per member. */
 function applyOverride(model: Model, override: ModelOverride | undefined): Model {
   if (override === undefined) return model;
   const { name, api, baseUrl, reasoning, input, contextWindow, maxTokens } = override;

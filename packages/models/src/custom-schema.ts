@@ -2,10 +2,10 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject, nearest, nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { LoginOverrides } from "./logins/login-definition.ts";
 
-// Written by hand: for this one file, the host would load the schema library before its first
-// answer.
+// Written by hand: otherwise the host would load the schema library before its first answer, only
+// for this file.
 
-/** The members a model may have in models.json, and an override may change. */
+/** The members that a model may have in models.json, and that an override may change. */
 export interface ModelOverride {
   readonly name?: string;
   readonly api?: string;
@@ -15,34 +15,34 @@ export interface ModelOverride {
   readonly cost?: Partial<Model["cost"]>;
   readonly contextWindow?: number;
   readonly maxTokens?: number;
-  /** Null suppresses a header that would be sent by default. */
+  /** Null suppresses a default header. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly compat?: Readonly<Record<string, unknown>>;
   readonly thinkingLevelMap?: Readonly<Record<string, string | null>>;
 }
 
-/** A model of models.json; a provider that is not built in has to say how it is reached. */
+/** A model in models.json; a provider that is not built in must say how to reach it. */
 export interface ModelEntry extends ModelOverride {
   readonly id: string;
 }
 
-/** A provider of models.json: models of its own, or changes to a built-in one. */
+/** A provider in models.json: its own models, or changes to a built-in provider. */
 export interface ProviderEntry {
   readonly name?: string;
   readonly baseUrl?: string;
   readonly apiKey?: string;
   readonly api?: string;
-  /** Null suppresses a header that would be sent by default. */
+  /** Null suppresses a default header. */
   readonly headers?: Readonly<Record<string, string | null>>;
   readonly authHeader?: boolean;
-  /** What differs from the login that Tau knows for this provider. */
+  /** Differences from the built-in login for this provider. */
   readonly login?: LoginOverrides;
   readonly compat?: Readonly<Record<string, unknown>>;
   readonly models?: readonly ModelEntry[];
   readonly modelOverrides?: Readonly<Record<string, ModelOverride>>;
 }
 
-/** What is wrong with the value at `path`, or `undefined`. */
+/** The problem with the value at `path`, or `undefined`. */
 type Check = (value: unknown, path: string) => string | undefined;
 
 function is(expected: string, accepts: (value: unknown) => boolean): Check {
@@ -78,7 +78,7 @@ function recordOf(check: Check): Check {
       : `${path}: must be an object`;
 }
 
-/** An object whose known members fit; unknown members are allowed for later versions. */
+/** An object whose known members are valid; unknown members are allowed for later versions. */
 function shape(members: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
   return (value, path) => {
     if (!isJsonObject(value)) return `${path}: must be an object`;
@@ -123,7 +123,7 @@ const override = {
 const model = { id: word, ...override };
 const checkModel = shape(model, ["id"]);
 const checkOverride = shape(override);
-/** The members of a provider outside its models. */
+/** The members of a provider other than its models. */
 const provider = {
   name: text,
   baseUrl: word,
@@ -139,27 +139,27 @@ const provider = {
 const checkProvider = shape(provider);
 
 interface Problem {
-  /** What is left out; undefined for a member without effect. */
+  /** The part that is left out; undefined for a member without effect. */
   readonly subject?: string;
-  /** Whether nothing of the file can be used. */
+  /** Whether nothing in the file can be used. */
   readonly isOfAll?: true;
-  /** The path of the invalid field, such as `providers.x.models[0].id`, and what it must be. */
+  /** The path of the invalid field, such as `providers.x.models[0].id`, and the expected value. */
   readonly reason: string;
 }
 
-/** The usable parts of a models.json, and why the rest is not. */
+/** The usable parts of a models.json, and the reasons for the rest. */
 export interface ModelsFile {
   readonly providers: Readonly<Record<string, ProviderEntry>>;
   readonly problems: readonly Problem[];
-  /** Members that nothing reads. */
+  /** Unknown members. */
   readonly ignored: readonly Problem[];
 }
 
-/** What else there is, besides the file. */
+/** What exists besides the file. */
 export interface KnownModels {
-  /** Whether the catalogue has the provider; its models are reached as those are. */
+  /** Whether the catalogue has the provider, whose models can then be reached in the same way. */
   readonly isBuiltIn?: ((provider: string) => boolean) | undefined;
-  /** The wire formats there are; undefined if requests may go elsewhere. */
+  /** The available wire formats; undefined if requests may go elsewhere. */
   readonly apis?: readonly string[] | undefined;
 }
 
@@ -189,7 +189,7 @@ export function parseModelsFile(
   return { providers: Object.fromEntries(usable), problems, ignored };
 }
 
-/** Reads the providers of one file, and collects what is wrong with them. */
+/** Reads the providers of one file, and collects the problems. */
 class Reader {
   readonly problems: Problem[] = [];
   readonly ignored: Problem[] = [];
@@ -199,7 +199,7 @@ class Reader {
     this.#known = known;
   }
 
-  /** The provider without the models and overrides that do not fit; undefined if it does not itself. */
+  /** The provider without invalid models and overrides; undefined if it is invalid itself. */
   provider(id: string, value: unknown): ProviderEntry | undefined {
     const path = `providers.${id}`;
     const reason = checkProvider(value, path) ?? this.#foreignApi(value, path);
@@ -246,11 +246,11 @@ class Reader {
     return `${path}.api: Tau does not speak ${api}; ${hint}`;
   }
 
-  /** Members may be of a later version or of another host, so they only get named. */
+  /** Reports unknown members only: they may be of a later version or of another host. */
   noteUnknown(entry: unknown, members: Readonly<Record<string, Check>>, path: string): void {
     if (!isJsonObject(entry)) return;
     for (const name of Object.keys(entry)) {
-      // Such names are for comments and editors.
+      // Such names are used for comments and by editors.
       if (Object.hasOwn(members, name) || /^(?:\$|_|\/\/)/.test(name)) continue;
       const hint = nearestHint(name, Object.keys(members));
       const place = path === "" ? name : `${path}.${name}`;
@@ -265,7 +265,7 @@ function nameOf(entry: unknown, provider: string): string | undefined {
   return typeof id === "string" && id !== "" ? `model "${provider}/${id}"` : undefined;
 }
 
-/** What to add about the name that is there instead of `wanted`. */
+/** A hint about a misspelt name found in place of `wanted`. */
 function misspeltHint(wanted: string, names: readonly string[]): string {
   const found = names.find((name) => name !== wanted && nearest(name, [wanted]) !== undefined);
   return found === undefined ? "" : `; ${found} is misspelt, write ${wanted}`;

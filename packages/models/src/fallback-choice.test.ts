@@ -14,7 +14,7 @@ describe("the models to try after a failure", () => {
     expect(modelsToTry({ ...chain, failed, tried: new Set(tried) })).toEqual(expected);
   });
 
-  it("are each there once, and never the one that failed", () => {
+  it("appear once each, and never include the failed model", () => {
     const fallbacks = ["a", "b", "b"];
     const models = { chosen: "a", fallbacks, failed: "a", tried: new Set<string>() };
     expect(modelsToTry(models)).toEqual(["b"]);
@@ -22,11 +22,11 @@ describe("the models to try after a failure", () => {
 });
 
 describe("the reason for another model to answer", () => {
-  it.each(["overloaded", "rate_limited", "network", "timeout"])("is %s, always", (code) => {
+  it.each(["overloaded", "rate_limited", "network", "timeout"])("is always %s", (code) => {
     expect(fallbackReason(code, [])).toBe(code);
   });
 
-  it.each(["quota", "auth"])("is %s where the settings say so", (code) => {
+  it.each(["quota", "auth"])("is %s if the settings allow it", (code) => {
     expect(fallbackReason(code, [])).toBe(undefined);
     expect(fallbackReason(code, [code])).toBe(code);
   });

@@ -5,7 +5,7 @@ export type FallbackReason = Extract<
   "overloaded" | "rate_limited" | "network" | "timeout" | "quota" | "auth"
 >;
 
-/** Which failures let another model answer: always, or where the setting `fallback.on` names this. */
+/** Which failures make another model answer: always, or if the setting `fallback.on` names them. */
 const causes: Readonly<Record<FallbackReason, "always" | "quota" | "auth">> = {
   overloaded: "always",
   rate_limited: "always",
@@ -15,7 +15,7 @@ const causes: Readonly<Record<FallbackReason, "always" | "quota" | "auth">> = {
   auth: "auth",
 };
 
-/** The reason for another model to answer after a failure; undefined if it is final. */
+/** The reason for another model to answer after a failure; undefined if there is none. */
 export function fallbackReason(
   code: string | undefined,
   on: readonly string[],
@@ -26,19 +26,19 @@ export function fallbackReason(
   return cause === "always" || on.includes(cause) ? reason : undefined;
 }
 
-/** The models of a chain, by name, and what is known of them. */
+/** The models of a chain, by name, and their state. */
 export interface FallbackChain {
   readonly chosen: string;
   /** The fallbacks, in the order of the list. */
   readonly fallbacks: readonly string[];
   readonly failed: string;
-  /** Those that have failed since the last reply that did not. */
+  /** The models that have failed since the last successful reply. */
   readonly tried: ReadonlySet<string>;
 }
 
 /**
- * The models to try after a failure, in order: the fallbacks behind the failed model, then those before
- * it, which may work again, and at last the chosen one. Each is tried once until one answers.
+ * The models to try after a failure, in order: the fallbacks after the failed model, then those before
+ * it, which may work again, and finally the chosen model. Each is tried once until one answers.
  */
 export function modelsToTry({ chosen, fallbacks, failed, tried }: FallbackChain): string[] {
   const at = fallbacks.indexOf(failed) + 1;

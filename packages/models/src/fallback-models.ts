@@ -4,10 +4,10 @@ import type { ModelRegistry } from "./registry.ts";
 import { modelNotFound } from "./resolver.ts";
 
 /**
- * The models of the names of a list of fallbacks. A fallback works unseen, so each is named exactly, as
- * `provider/id`.
+ * The models named in a list of fallbacks. Fallbacks take over without asking, so each must be named
+ * exactly, as `provider/id`.
  *
- * @throws {SessionError} `model_not_found` with near names
+ * @throws {SessionError} `model_not_found` with similar names
  */
 export function resolveFallbacks(
   registry: ModelRegistry,

@@ -54,7 +54,7 @@ describe("selectInitialModel", () => {
     ]);
   });
 
-  it("reports that no other model is there either", async () => {
+  it("reports that no other model is available either", async () => {
     const found = await select({ resumed, available: [] });
     expect(found.diagnostics.map(({ message }) => message)).toEqual([
       "The session's model openai/gpt-5 is not available; no other one is",
@@ -97,7 +97,7 @@ describe("selectInitialModel", () => {
     expect(found.loaded).toEqual(["anthropic"]);
   });
 
-  it("gives no model when no provider has a key, loading nothing", async () => {
+  it("returns no model when no provider has a key, without loading anything", async () => {
     expect(await select({ available: [] })).toMatchObject({
       model: undefined,
       source: "none",
@@ -124,21 +124,21 @@ describe("selectInitialModel", () => {
 
 describe("nextModel", () => {
   const models = ["a", "b", "c"].map((id) => ({ model: fakeModel("p", id) }));
-  it("goes around in both directions", () => {
+  it("cycles in both directions", () => {
     expect(nextModel(models, models[2]?.model)?.model.id).toBe("a");
     expect(nextModel(models, models[0]?.model, "backward")?.model.id).toBe("c");
   });
-  it("starts at the front from a model outside the list", () => {
+  it("starts with the first model if the current one is not in the list", () => {
     expect(nextModel(models, undefined)?.model.id).toBe("a");
   });
-  it("gives nothing when there is no other model", () => {
+  it("returns nothing when there is no other model", () => {
     expect(nextModel(models.slice(0, 1), models[0]?.model)).toBeUndefined();
     expect(nextModel([], undefined)).toBeUndefined();
   });
 });
 
 describe("chooseThinkingLevel", () => {
-  it("is flag, suffix, session, the model's setting, the default setting, medium", () => {
+  it("prefers flag, suffix, session, the model's setting, the default setting, medium, in this order", () => {
     const model = fakeModel("p", "m");
     const settings = SettingsStore.inMemory({
       defaultThinkingLevel: "low",

@@ -13,19 +13,19 @@ export interface InitialModelInput {
   readonly scope?: readonly ScopedModel[];
   readonly saved?: { readonly provider?: string | undefined; readonly model?: string | undefined };
   readonly resumed?: { readonly provider: string; readonly modelId: string } | undefined;
-  /** Why a model of this name is not there, where more is known than that. */
+  /** Why a model with this name is missing, if more is known. */
   readonly whyMissing?: ((name: string) => string | undefined) | undefined;
 }
 
 export interface InitialModel {
   readonly model: Model | undefined;
-  /** From the suffix of a pattern. */
+  /** The level from the suffix of a pattern. */
   readonly thinkingLevel?: ThinkingLevel | undefined;
   readonly source: "flag" | "session" | "scope" | "saved" | "available" | "none";
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The saved default under the provider's present id. */
+/** The saved default, with the provider's current id. */
 function savedOf({ provider, model }: NonNullable<InitialModelInput["saved"]>) {
   return { provider: provider && canonicalProvider(provider), model };
 }
@@ -67,7 +67,9 @@ interface Missing {
   readonly name: string;
 }
 
-/** The choice where the flags name none; what comes first and is not there is added to `missing`. */
+/**
+ * The choice if the flags name no model; preferred models that are missing are added to `missing`.
+ */
 async function selectUnnamed(
   { registry, resumed, scope = [], saved = {} }: InitialModelInput,
   missing: Missing[],
@@ -91,8 +93,8 @@ async function selectUnnamed(
 }
 
 /**
- * The saved default if it is in the scope, otherwise the scope's first with a key. Without any key
- * the first, whose error names what to set.
+ * The saved default if it is in the scope, otherwise the scope's first model with a key. If none
+ * has a key, the first model, whose error says what to set.
  */
 async function chooseScoped(
   registry: ModelRegistry,
@@ -129,7 +131,7 @@ async function savedModel(
   }
 }
 
-/** A provider named without a model: its saved or its best model. */
+/** The model for a provider named without a model: its saved or its best one. */
 async function firstOf(
   registry: ModelRegistry,
   provider: string,
@@ -146,7 +148,10 @@ async function firstOf(
   throw new SessionError("invalid_option", { option: "provider", reason });
 }
 
-/** The user's own providers come before the built-in ones, in the order of the default list. */
+/**
+ * The best model of the first available provider: the user's own providers come before the built-in
+ * ones, which are in the order of the default list.
+ */
 async function firstAvailable(
   registry: ModelRegistry,
   savedProvider: string | undefined,
@@ -161,7 +166,7 @@ async function firstAvailable(
   };
   const ordered = [...available].sort((a, b) => rank(a) - rank(b));
   for (const provider of ordered) {
-    // Credentials of a cloud's own tools must not choose a provider that costs money.
+    // The credentials of a cloud's own tools must not select a provider that costs money.
     const isMeant = provider === savedProvider || custom.has(provider);
     if (!isMeant && (await registry.hasOnlyCloudCredentials(provider))) continue;
     const model = bestOf(provider, await registry.models(provider));
@@ -176,7 +181,7 @@ function bestOf(provider: string, models: readonly Model[]): Model | undefined {
     const model = models.find((candidate) => candidate.id === id);
     if (model !== undefined) return model;
   }
-  // A user's own list is in the user's order.
+  // The user's own list keeps the user's order.
   return isKnown ? preferredModel(models) : models[0];
 }
 

@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(agentDirectory, { recursive: true, force: true });
 });
 
-/** Writes models.json, so long ago that the next change cannot look the same. */
+/** Writes models.json with an old time, so that the next change is sure to show. */
 function write(...providers: readonly string[]): void {
   const entries = providers.map((id) => [id, { baseUrl: "http://127.0.0.1:1", models: [] }]);
   const text = JSON.stringify({ providers: Object.fromEntries(entries) });
@@ -35,7 +35,7 @@ it("reads models.json once for all, and again once it has changed", async () => 
   expect(await load()).toEqual([]);
 });
 
-it("reads a file again that was written just now", async () => {
+it("reads a file again that was written a moment ago", async () => {
   const kept = new KeptModels();
   write("one");
   vi.setSystemTime(statSync(join(agentDirectory, "models.json")).ctimeMs);
@@ -43,7 +43,7 @@ it("reads a file again that was written just now", async () => {
   expect(await kept.load(agentDirectory, {})).not.toBe(await kept.load(agentDirectory, {}));
 });
 
-it("does not take the models of one folder for those of another", async () => {
+it("does not mix up the models of two folders", async () => {
   const kept = new KeptModels();
   write("one");
   await kept.load(agentDirectory, {});

@@ -4,13 +4,13 @@ import { type CustomModels, loadCustomModels } from "./custom-models.ts";
 import type { KnownModels } from "./custom-schema.ts";
 
 /**
- * What the models.json that was read last says, for as long as the file stays as it is: the sessions of a host
- * have the same one. They know the same catalogue.
+ * Caches the last models.json read, until the file changes: the sessions of a host share one, and use the same
+ * catalogue.
  */
 export class KeptModels {
   readonly #last = new LastKept<Promise<CustomModels>>();
 
-  /** As {@link loadCustomModels}. */
+  /** Same as {@link loadCustomModels}. */
   load(agentDirectory: string, known: KnownModels): Promise<CustomModels> {
     const found = statOf(join(agentDirectory, "models.json"));
     if (found === undefined || isRecent(found)) return loadCustomModels(agentDirectory, known);

@@ -16,7 +16,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A server with these answers by path; the body of a POST chooses among answers by model. */
+/** A server with these answers by path; for a POST, the model in the body selects the answer. */
 function answering(answers: Readonly<Record<string, unknown>>): Promise<string> {
   return serve(async (request, response) => {
     let body = "";
@@ -80,19 +80,22 @@ describe("a server on this machine", () => {
     ],
     ["llama.cpp", llamaCpp, [["gguf", 40_960, ["text", "image"]]]],
     ["vllm", vllm, [["q", 32_768, ["text"]]]],
-  ])("is known as %s by its answers, with the windows it says", async (kind, answers, expected) => {
-    const origin = await answering(answers);
-    const [found, ...more] = await findLocalServers({ addresses: [origin] });
-    expect(more).toEqual([]);
-    expect(found).toMatchObject({ kind, origin });
-    const models = found?.provider.models([]) ?? [];
-    const told = models.map(({ id, contextWindow, input }) => [id, contextWindow, input]);
-    expect(told).toEqual(expected);
-    for (const model of models) {
-      expect(model).toMatchObject({ api: "openai-completions", baseUrl: `${origin}/v1` });
-      expect(model.maxTokens).toBeLessThanOrEqual(model.contextWindow);
-    }
-  });
+  ])(
+    "is recognised as %s by its answers, with the context windows it reports",
+    async (kind, answers, expected) => {
+      const origin = await answering(answers);
+      const [found, ...more] = await findLocalServers({ addresses: [origin] });
+      expect(more).toEqual([]);
+      expect(found).toMatchObject({ kind, origin });
+      const models = found?.provider.models([]) ?? [];
+      const told = models.map(({ id, contextWindow, input }) => [id, contextWindow, input]);
+      expect(told).toEqual(expected);
+      for (const model of models) {
+        expect(model).toMatchObject({ api: "openai-completions", baseUrl: `${origin}/v1` });
+        expect(model.maxTokens).toBeLessThanOrEqual(model.contextWindow);
+      }
+    },
+  );
 
   it.each([
     ["a web page", { "/v1/models": "<html>", "/api/tags": "<html>" }],
@@ -103,11 +106,11 @@ describe("a server on this machine", () => {
     ["no models", { "/api/tags": { models: [] } }],
     ["odd values", { "/v1/models": { data: "no" }, "/api/tags": { models: [null, 3] } }],
     ["endless text", { "/api/tags": `{"models":[{"name":"${"x".repeat(5_000_000)}"}]}` }],
-  ])("is not taken when it answers with %s", async (_, answers) => {
+  ])("is not used if it answers with %s", async (_, answers) => {
     expect(await findLocalServers({ addresses: [await answering(answers)] })).toEqual([]);
   });
 
-  it("costs no more than the time for all when it never answers, and hides no other", async () => {
+  it("takes at most the shared time limit if it never answers, and hides no other server", async () => {
     const silent = await serve(() => undefined);
     const good = await answering(vllm);
     const addresses = [silent, "http://127.0.0.1:1", "not an address", good];
@@ -115,7 +118,7 @@ describe("a server on this machine", () => {
     expect(found.map(({ origin }) => origin)).toEqual([good]);
   });
 
-  it("is not followed elsewhere", async () => {
+  it("is not followed if it redirects elsewhere", async () => {
     const good = await answering(vllm);
     const moved = await serve((request, response) => {
       response.writeHead(307, { location: `${good}${request.url}` }).end();
@@ -123,7 +126,7 @@ describe("a server on this machine", () => {
     expect(await findLocalServers({ addresses: [moved] })).toEqual([]);
   });
 
-  it("has an id of its own beside another of its kind", async () => {
+  it("has a separate id beside another server of its kind", async () => {
     const addresses = [await answering(vllm), await answering(vllm)];
     const ids = (await findLocalServers({ addresses })).map(({ provider }) => provider.id);
     expect(ids).toEqual(["vllm", `vllm-${new URL(addresses[1] ?? "").port}`]);
@@ -138,11 +141,11 @@ describe("the addresses of local servers", () => {
     ["0.0.0.0", ["http://127.0.0.1:11434", ...usual]],
     ["box:9000", ["http://box:9000", ...usual]],
     ["https://box.example.com", ["https://box.example.com", ...usual]],
-  ])("with OLLAMA_HOST %j", (value, expected) => {
+  ])("are those expected with OLLAMA_HOST %j", (value, expected) => {
     expect(localOrigins(undefined, { OLLAMA_HOST: value })).toEqual(expected);
   });
 
-  it("are those of the setting, and none for an empty list", () => {
+  it("are taken from the setting; an empty list means none", () => {
     expect(localOrigins(["127.0.0.1:5000", "http://x/v1"], { OLLAMA_HOST: "y" })).toEqual([
       "http://127.0.0.1:5000",
       "http://x",
@@ -152,7 +155,7 @@ describe("the addresses of local servers", () => {
 });
 
 describe("a registry", () => {
-  it("gets the servers that answer, and a diagnostic that names what is used", async () => {
+  it("gets the servers that answer, and a diagnostic that names the model used", async () => {
     const { registry } = fakeRegistry({ lists: {} });
     const origin = await answering(vllm);
     const [diagnostic] = await addLocalServers(registry, { addresses: [origin] });

@@ -4,20 +4,20 @@ import { localOrigins } from "./local/addresses.ts";
 import { askAt, listens } from "./local/read-json.ts";
 import { identify, type ServerAnswer, type ServerKind, serverNames } from "./local/server-kinds.ts";
 
-/** A server that answered, and has a model. */
+/** A server that answered and has a model. */
 export interface FoundServer {
   readonly kind: ServerKind;
   /** The kind's name. */
   readonly name: string;
   /** Such as `http://127.0.0.1:11434`. */
   readonly origin: string;
-  /** Those in memory first. */
+  /** The ids of its models, those in memory first. */
   readonly modelIds: readonly string[];
   /** For `ModelRegistry.addProvider`. */
   readonly provider: CustomProvider;
 }
 
-/** A server that has a model, and answers as none of the kinds. */
+/** A server of an unknown kind that has a model. */
 export interface UnknownServer {
   /** Such as `http://127.0.0.1:8000`. */
   readonly origin: string;
@@ -30,19 +30,19 @@ export interface FindOptions {
   readonly addresses?: readonly string[] | undefined;
   /** For `OLLAMA_HOST`. */
   readonly environment?: Environment | undefined;
-  /** The global one by default. */
+  /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** For all servers together, in ms; default 1500. */
+  /** The time limit for all servers together, in ms; default 1500. */
   readonly timeoutMs?: number | undefined;
-  /** Called for each server that lists models as OpenAI does, and whose kind is not known; it is left out. */
+  /** Called for each server of an unknown kind that lists models as OpenAI does; it is left out. */
   readonly onUnknown?: ((server: UnknownServer) => void) | undefined;
-  /** Called with each address where nothing listens. */
+  /** Called with each address at which nothing listens. */
   readonly onSilent?: ((origin: string) => void) | undefined;
 }
 
 /**
- * Asks the usual local addresses, all at once, which models they have. What does not answer as Ollama,
- * LM Studio, llama.cpp or vLLM in time is left out.
+ * Asks the usual local addresses in parallel which models they have. Servers that do not answer in
+ * time, or not as Ollama, LM Studio, llama.cpp or vLLM, are left out.
  */
 export async function findLocalServers(options: FindOptions = {}): Promise<FoundServer[]> {
   const { addresses, environment = {}, fetch = globalThis.fetch, timeoutMs = 1500 } = options;
@@ -66,7 +66,7 @@ export async function findLocalServers(options: FindOptions = {}): Promise<Found
       options.onUnknown?.({ origin, modelIds: models.map((model) => model.id) });
       return [];
     }
-    // A second server of a kind is named after its port, too.
+    // A second server of the same kind gets a name with its port.
     const id = taken.has(kind) ? `${kind}-${new URL(origin).port}` : kind;
     taken.add(id);
     return [describe(id, origin, { kind, models })];
@@ -81,7 +81,7 @@ function describe(id: string, origin: string, { kind, models }: KnownAnswer): Fo
     name: serverNames[kind],
     baseUrl: `${origin}/v1`,
     api: "openai-completions",
-    // What these servers are known not to support.
+    // Features that these servers are known not to support.
     compat: {
       supportsStore: false,
       supportsDeveloperRole: false,
@@ -100,7 +100,7 @@ function describe(id: string, origin: string, { kind, models }: KnownAnswer): Fo
   return {
     ...{ kind, name: serverNames[kind], origin },
     modelIds: ordered.map((model) => model.id),
-    // A server of the setting may be on another machine; it needs no key there either.
+    // A server from the setting may be on another machine, where it needs no key either.
     provider: { ...provider, isKeyless: true },
   };
 }

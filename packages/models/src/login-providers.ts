@@ -4,7 +4,7 @@ import { defaultModels } from "./default-models.ts";
 import type { ModelRegistry } from "./registry.ts";
 
 /**
- * The providers that a user can log in to or store a key for: those with a login first, then by id.
+ * The providers for which a user can log in or store a key: those with a login first, then by id.
  * Servers that need no key are left out.
  */
 export async function listLoginProviders(registry: ModelRegistry): Promise<LoginProvider[]> {
@@ -38,7 +38,10 @@ export async function listLoginProviders(registry: ModelRegistry): Promise<Login
   return [...known.filter(hasLogin), ...known.filter((row) => !hasLogin(row))];
 }
 
-/** What to add to a sentence about an unknown provider: the one that the word means, or some. */
+/**
+ * A hint to add to a sentence about an unknown provider: the one that was probably meant, or some
+ * examples.
+ */
 export function providerHint(
   word: string,
   known: readonly (string | Pick<LoginProvider, "id" | "name">)[],
@@ -60,7 +63,7 @@ function meantProvider(
   const has = (text: string) => text.toLowerCase().includes(word.toLowerCase());
   const named = providers.find(({ id, name }) => has(id) || has(name));
   if (named !== undefined) return named.id;
-  // A product is often known better than its maker.
+  // A product is often better known than its maker.
   return Object.entries(defaultModels).find(
     ([id, models]) => ids.includes(id) && models.some(has),
   )?.[0];

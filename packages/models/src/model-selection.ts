@@ -5,7 +5,7 @@ import { nextModel } from "./initial-model.ts";
 import type { ModelRegistry } from "./registry.ts";
 import type { ScopedModel } from "./resolver.ts";
 
-/** Called with a change of model or level, to write it into the session. */
+/** Receives changes of model or level, to write them to the session. */
 export interface ModelSelectionOptions {
   readonly registry: ModelRegistry;
   readonly model: Model | undefined;
@@ -15,18 +15,18 @@ export interface ModelSelectionOptions {
   readonly scope: readonly ScopedModel[];
   readonly onModelChange: (model: Model, source: "set" | "cycle") => void;
   readonly onThinkingLevelChange: (level: ThinkingLevel) => void;
-  /** Called with each choice, be it the same model. */
+  /** Called with each choice, even if it is the same model. */
   readonly onChosen?: (() => void) | undefined;
 }
 
-/** Which model answers and how much it thinks. Changes apply to the next request. */
+/** Decides which model answers and how much it thinks. Changes apply to the next request. */
 export class ModelSelection {
   readonly registry: ModelRegistry;
   readonly #options: ModelSelectionOptions;
   /** The models to cycle through; empty for all available ones. */
   scope: readonly ScopedModel[];
   #model: Model | undefined;
-  /** Remembered for a model that supports more than the current one. */
+  /** The level the user asked for, remembered for models that support more than the current one. */
   #wantedLevel: ThinkingLevel;
 
   constructor(options: ModelSelectionOptions) {
@@ -42,12 +42,12 @@ export class ModelSelection {
     return this.#model;
   }
 
-  /** The effective level: the requested one as far as the model supports it. */
+  /** The effective level: the requested one, limited to what the model supports. */
   get thinkingLevel(): ThinkingLevel {
     return this.levelOf(this.#model);
   }
 
-  /** The requested level as far as a model supports it. */
+  /** The requested level, limited to what a model supports. */
   levelOf(model: Model | undefined): ThinkingLevel {
     return model === undefined ? this.#wantedLevel : clampThinkingLevel(model, this.#wantedLevel);
   }
@@ -86,7 +86,7 @@ export class ModelSelection {
     this.registry.requireModel(model);
     const isSame = model.provider === this.#model?.provider && model.id === this.#model.id;
     const levelBefore = this.thinkingLevel;
-    // Written first: a change that cannot be stored does not take effect.
+    // Written first: a change that cannot be stored must not take effect.
     if (!isSame) this.#options.onModelChange(model, source);
     this.#model = model;
     this.#options.onChosen?.();

@@ -19,7 +19,7 @@ export function nearMatches(wanted: string, names: readonly string[], limit = 3)
     const likeness = (2 * shared) / (own.size + target.size);
     if (likeness >= 0.4) rated.push({ name, likeness });
   }
-  // A letter too many or too few is likelier than another name with much in common.
+  // A letter too many or too few is a likelier mistake than another name with much in common.
   const slip = nearest(wanted, names);
   rated.sort((a, b) => b.likeness - a.likeness || (a.name < b.name ? -1 : 1));
   const found = rated.map(({ name }) => name).filter((name) => name !== slip);
@@ -27,8 +27,8 @@ export function nearMatches(wanted: string, names: readonly string[], limit = 3)
 }
 
 /**
- * A part of a name with its typing errors put right, word by word; undefined if there are none that
- * can be.
+ * Corrects typing errors in a part of a name, word by word; undefined if there are none, or they
+ * cannot be corrected.
  */
 export function correctedName(wanted: string, names: readonly string[]): string | undefined {
   const known = new Set(names.flatMap((name) => name.toLowerCase().split(/[-/:]/)));

@@ -6,7 +6,7 @@ import { proxiedFetch, proxyFinder } from "./proxied-fetch.ts";
 
 let target: Server;
 let proxy: Server;
-/** Where the proxy was asked to connect. */
+/** The connections requested from the proxy. */
 let asked: string[];
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
@@ -38,7 +38,7 @@ afterEach(() => {
   }
 });
 
-/** What comes back from `url`, by way of what the user has set. */
+/** The response from `url`, fetched with the user's settings. */
 async function get(
   url: string,
   { environment = {}, setting }: { environment?: Record<string, string>; setting?: string },
@@ -76,16 +76,16 @@ describe("a request", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("to a server on this machine goes there directly", async () => {
+  it("to a server on this machine bypasses the proxy", async () => {
     const url = `http://127.0.0.1:${portOf(target)}/here`;
     expect(await get(url, { setting: proxyUrl() })).toBe("POST /here k hello");
     expect(asked).toEqual([]);
   });
 
   it.each(["127.0.0.2", "127.9.8.7", "[::1]", "localhost", "model.localhost"])(
-    "to %s is one to this machine",
+    "to %s goes to this machine directly",
     async (host) => {
-      // Not everywhere does something listen.
+      // Not every machine has a listener there.
       await get(`http://${host}:${portOf(target)}/`, { setting: proxyUrl() }).catch(() => "");
       expect(asked).toEqual([]);
     },
@@ -100,15 +100,15 @@ describe("a request", () => {
     },
   );
 
-  it("that is a Request arrives whole", async () => {
+  it("that is a Request arrives complete", async () => {
     const fetch = await proxiedFetch({ environment: {}, setting: proxyUrl })();
     const request = new Request("http://model.invalid/r", { method: "PUT", body: "whole" });
     expect(await (await fetch?.(request))?.text()).toBe("PUT /r - whole");
   });
 });
 
-describe("what the user has set", () => {
-  it("without a proxy there is nothing to go through", async () => {
+describe("the user's proxy settings", () => {
+  it("without a proxy yield no fetch", async () => {
     const environment = { NO_PROXY: "x", HTTP_PROXY: " " };
     expect(await proxiedFetch({ environment, setting: () => undefined })()).toBeUndefined();
   });
@@ -116,7 +116,7 @@ describe("what the user has set", () => {
   it.each([
     ["socks5://proxy:1080", "httpProxy"],
     ["http://", "httpProxy"],
-  ])("%s is refused, and named", async (setting, name) => {
+  ])("are refused by name for %s", async (setting, name) => {
     const asking = proxiedFetch({ environment: {}, setting: () => setting })();
     await expect(asking).rejects.toMatchObject({
       code: "invalid_option",
@@ -124,7 +124,7 @@ describe("what the user has set", () => {
     });
   });
 
-  it("is kept as long as it stays the same", async () => {
+  it("keep their fetch as long as they stay the same", async () => {
     let setting = proxyUrl();
     const fetch = proxiedFetch({ environment: {}, setting: () => setting });
     const first = await fetch();

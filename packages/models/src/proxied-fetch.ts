@@ -5,11 +5,11 @@ type Fetch = typeof globalThis.fetch;
 
 export interface ProxySource {
   readonly environment: Environment;
-  /** The setting `httpProxy`, which is stronger than the environment. */
+  /** The setting `httpProxy`, which overrides the environment. */
   readonly setting: () => string | undefined;
 }
 
-/** The proxies for the two kinds of URLs, and the hosts that are reached without one. */
+/** The proxies for the two kinds of URLs, and the hosts reached without a proxy. */
 interface ProxyPlan {
   readonly httpProxy: string | undefined;
   readonly httpsProxy: string | undefined;
@@ -17,8 +17,8 @@ interface ProxyPlan {
 }
 
 /**
- * Returns the `fetch` that uses the user's proxy. Without a proxy it is undefined, and nothing is
- * loaded. It is created once per proxy.
+ * Returns a function for the `fetch` that uses the user's proxy. Without a proxy it returns
+ * undefined and loads nothing. The `fetch` is created once per proxy.
  *
  * @returns rejects with {@link SessionError} `invalid_option` if the proxy's address is invalid
  */
@@ -34,7 +34,7 @@ export function proxiedFetch(source: ProxySource): () => Promise<Fetch | undefin
 }
 
 /**
- * Returns what says through which proxy an address is reached; undefined for none.
+ * Returns a function that finds the proxy for an address; undefined for none.
  *
  * @returns throws {@link SessionError} `invalid_option` if the proxy's address is invalid
  */
@@ -49,7 +49,9 @@ export function proxyFinder(source: ProxySource): (target: URL) => URL | undefin
   };
 }
 
-/** Whether a host is one that no proxy is used for: `name`, `.name` and `*.name`, each with a port or not. */
+/**
+ * Whether no proxy is used for a host: `name`, `.name` and `*.name`, each with or without a port.
+ */
 function isException({ hostname, port, protocol }: URL, noProxy: string): boolean {
   const host = hostname.toLowerCase().replace(/\.$/, "");
   const own = port || (protocol === "https:" ? "443" : "80");
@@ -88,7 +90,7 @@ function address(
   });
 }
 
-/** A name includes its subdomains. */
+/** Converts exceptions; a name includes its subdomains. */
 function exceptions(list = ""): string {
   if (list.split(",").some((entry) => entry.trim() === "*")) return "*";
   const named = list.split(/[\s,]+/).filter((entry) => entry !== "");
@@ -98,12 +100,12 @@ function exceptions(list = ""): string {
 
 async function createFetch(plan: ProxyPlan): Promise<Fetch> {
   const { EnvHttpProxyAgent, fetch } = await import("undici");
-  // An empty text keeps the library from looking into the environment of the process itself.
+  // An empty text keeps the library from reading the process's own environment.
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: plan.httpProxy ?? "",
     httpsProxy: plan.httpsProxy ?? "",
     noProxy: plan.noProxy,
-    // Proxies that read along hold back replies that stream.
+    // Proxies that inspect traffic hold back streamed replies.
     proxyTunnel: true,
   });
   const proxied = (input: string | URL | Request, init: RequestInit = {}): Promise<unknown> => {
@@ -111,7 +113,7 @@ async function createFetch(plan: ProxyPlan): Promise<Fetch> {
     const { hostname } = new URL(input instanceof Request ? input.url : input);
     const way = isLoopback(hostname) ? {} : { dispatcher };
     if (!(input instanceof Request)) return fetch(input, { ...init, ...way } as never);
-    // The library takes no request but its own.
+    // The library accepts only its own request class.
     const { url, method, headers, body, signal } = input;
     const stream = body === null ? {} : { body, duplex: "half" };
     return fetch(url, { method, headers, signal, ...stream, ...init, ...way } as never);

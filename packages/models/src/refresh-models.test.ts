@@ -23,7 +23,7 @@ function registry() {
 
 type Answers = Readonly<Record<string, unknown>>;
 
-/** Answers by URL; a Response as it is, anything else as JSON. */
+/** Answers by URL; a Response is returned unchanged, anything else as JSON. */
 function answering(answers: Answers) {
   const asked: { url: string; headers: Headers }[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -55,7 +55,7 @@ async function refresh(answers: Answers) {
 }
 
 describe("a refresh", () => {
-  it("takes prices and windows of the public list, and new models of both lists", async () => {
+  it("takes prices and windows from the public list, and new models from both lists", async () => {
     const { report, asked } = await refresh({
       [published]: facts({
         a: priced,
@@ -87,7 +87,7 @@ describe("a refresh", () => {
     expect(report[0]?.added).toEqual([]);
   });
 
-  it("keeps what there was where a source fails, and says which", async () => {
+  it("keeps earlier facts if a source fails, and names the source", async () => {
     await refresh({ [published]: facts({ a: priced }), [own]: { data: [] } });
     const { report } = await refresh({ [own]: new Response("<html>") });
     expect(report[0]?.problems).toEqual([
@@ -116,7 +116,7 @@ describe("a refresh", () => {
     ["an id with control characters", { id: "a\u0000b\n" }],
     ["an id of a prototype", { id: "__proto__" }],
     ["no object", "text"],
-  ])("believes no %s", async (_, model) => {
+  ])("rejects %s", async (_, model) => {
     const before = await registry().models("groq");
     await refresh({ [published]: facts({ a: model }), [own]: new Response(null, { status: 500 }) });
     const after = await registry().models("groq");
@@ -126,7 +126,7 @@ describe("a refresh", () => {
     for (const { id } of after) expect(id).toMatch(/^[\w./:@~+-]+$/);
   });
 
-  it("takes no key elsewhere, and no more than it can bear", async () => {
+  it("sends no key to other hosts, and refuses answers that are too large", async () => {
     const moved = new Response(null, {
       status: 302,
       headers: { location: "https://evil.example" },
@@ -140,7 +140,7 @@ describe("a refresh", () => {
 });
 
 describe("facts of a refresh", () => {
-  it("count no more once the catalogue is newer", async () => {
+  it("are ignored once the catalogue is newer", async () => {
     mkdirSync(join(agentDirectory, "model-facts"));
     const models = [{ id: known, contextWindow: 123_456 }];
     const file = join(agentDirectory, "model-facts", "groq.json");

@@ -5,34 +5,34 @@ import type { ModelFacts } from "./refresh/model-facts.ts";
 import { factsUrl, listUrl, ownFacts, publishedFacts } from "./refresh/sources.ts";
 import type { ModelRegistry, RequestAuth } from "./registry.ts";
 
-/** What a refresh works with. */
+/** The inputs of a refresh. */
 export interface RefreshOptions {
   readonly registry: ModelRegistry;
   readonly agentDirectory: string;
-  /** Default: those of the catalogue that have a key. */
+  /** Default: the providers of the catalogue that have a key. */
   readonly providers?: readonly string[] | undefined;
-  /** Where facts about all providers are; default models.dev. */
+  /** The source of facts about all providers; default models.dev. */
   readonly from?: string | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
   readonly now: Date;
-  /** For each answer, in ms; default 15 000. */
+  /** The time limit for each answer, in ms; default 15 000. */
   readonly timeoutMs?: number | undefined;
 }
 
 /** What a refresh learned about one provider. */
 export interface RefreshedProvider {
   readonly provider: string;
-  /** How many models there are facts about. */
+  /** The number of models with facts. */
   readonly models: number;
-  /** Ids that the catalogue does not have. */
+  /** Model ids that the catalogue does not have. */
   readonly added: readonly string[];
   /** Why a source was not used. */
   readonly problems: readonly string[];
 }
 
 /**
- * Reads newer facts about models: from a public list, and from the providers' own lists. A provider about
- * which nothing was learned keeps what it had.
+ * Reads newer facts about models from a public list and from the providers' own lists. If nothing is
+ * learned about a provider, its earlier facts are kept.
  */
 export async function refreshModels(options: RefreshOptions): Promise<RefreshedProvider[]> {
   const { registry, agentDirectory, from = factsUrl, now } = options;
@@ -59,7 +59,10 @@ export async function refreshModels(options: RefreshOptions): Promise<RefreshedP
   );
 }
 
-/** The public list knows more of each model; the provider's own knows which models there are. */
+/**
+ * The public list has more facts about each model; the provider's own list decides which models
+ * exist.
+ */
 function merged(
   builtIn: readonly Model[],
   published: readonly ModelFacts[] = [],
@@ -73,7 +76,7 @@ function merged(
   return [...listed, ...published.filter(({ id }) => known.has(id) && !ids.has(id))];
 }
 
-/** The least window that a session can work in. */
+/** The smallest context window in which a session can work. */
 const leastWindow = 20_000;
 
 async function usable(
@@ -110,7 +113,7 @@ async function ownList(
   }
 }
 
-/** A key where the wire format has it. */
+/** Headers with the key in the place that the wire format requires. */
 function headersOf({ api }: Model, { apiKey, headers }: RequestAuth): Record<string, string> {
   const key = apiKey ?? "";
   const own: Readonly<Record<string, string>> =

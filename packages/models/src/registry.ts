@@ -10,20 +10,22 @@ import type { CustomModels, CustomProvider } from "./custom-models.ts";
 import type { Logins } from "./logins/logins.ts";
 import type { ModelFacts } from "./refresh/model-facts.ts";
 
-/** What a request to a model carries besides its content. */
+/** The parts of a request to a model besides its content. */
 export interface RequestAuth {
   readonly apiKey: string | undefined;
-  /** What to do when the key is refused. */
+  /** What to do if the key is refused. */
   readonly keyStep?: string | undefined;
-  /** Resolved; may hold secrets. Null keeps a default header from being sent. */
+  /** Resolved headers, which may contain secrets. Null suppresses a default header. */
   readonly headers: Readonly<Record<string, string | null>>;
-  /** What no error may show. */
+  /** Values that must not appear in any error. */
   readonly secrets: readonly string[];
-  /** Variables that say where a cloud's endpoint is and whose credentials it takes; may hold secrets. */
+  /**
+   * Variables that define a cloud's endpoint and the credentials to use; they may contain secrets.
+   */
   readonly environment: Environment;
-  /** Goes through the user's proxy; not there when there is none. */
+  /** The `fetch` that uses the user's proxy; absent if there is none. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Where the request goes instead of the model's address, because a login says so. */
+  /** An address that replaces the model's because of a login. */
   readonly baseUrl?: string;
 }
 
@@ -31,17 +33,17 @@ export interface ModelRegistryOptions {
   readonly catalog: ModelCatalog;
   readonly keys: KeyResolver;
   readonly logins?: Logins | undefined;
-  /** Asks for the `fetch` of requests; default the global one. */
+  /** Returns the `fetch` for requests; default: the global one. */
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
-  /** Reads what the last refresh learned about a built-in provider's models. */
+  /** Reads the facts of the last refresh about a built-in provider's models. */
   readonly readFacts?: ((provider: string) => Promise<readonly ModelFacts[]>) | undefined;
-  /** Which models there are, of those that are known; all by default. */
+  /** Which known models may be used; all by default. */
   readonly allows?: ((model: Pick<Model, "provider" | "id">) => boolean) | undefined;
   /** Reads models.json; called once, when first needed. */
   readonly loadCustomModels: () => Promise<CustomModels>;
 }
 
-/** All models: the built-in ones and the user's own, loaded provider by provider when asked for. */
+/** All models: the built-in ones and the user's own, loaded per provider on demand. */
 export class ModelRegistry {
   readonly keys: KeyResolver;
   /** The logins of vendors; undefined for a registry that is given none. */
@@ -78,42 +80,45 @@ export class ModelRegistry {
     return new Map([...homeless, ...providers, ...this.#added]);
   }
 
-  /** What of models.json does not count, and why. */
+  /** The ignored parts of models.json, and why. */
   async diagnostics(): Promise<readonly Diagnostic[]> {
     return (await this.#readCustom()).diagnostics;
   }
 
-  /** Adds a provider for this process, stronger than models.json. */
+  /** Adds a provider for this process, which overrides models.json. */
   addProvider(provider: CustomProvider): void {
     this.#added.set(provider.id, provider);
     this.#models.delete(provider.id);
   }
 
-  /** Takes back {@link addProvider}. */
+  /** Undoes {@link addProvider}. */
   removeProvider(id: string): void {
     this.#added.delete(id);
     this.#models.delete(id);
   }
 
-  /** Adds a single model to a provider, which needs no key when it has no other models. */
+  /** Adds a single model to a provider, which needs no key if it has no other models. */
   addModel(model: Model): void {
     this.removeModel(model.provider, model.id);
     this.#extra.push(model);
   }
 
-  /** Takes back {@link addModel}. */
+  /** Undoes {@link addModel}. */
   removeModel(provider: string, id: string): void {
     const at = this.#extra.findIndex((model) => model.provider === provider && model.id === id);
     if (at !== -1) this.#extra.splice(at, 1);
     this.#models.delete(provider);
   }
 
-  /** Asks for the models of a provider again: what a user has there may have changed. */
+  /**
+   * Requests the models of a provider again the next time, because the user's models there may have
+   * changed.
+   */
   forgetModels(provider: string): void {
     this.#models.delete(provider);
   }
 
-  /** Reads models.json again when next asked. */
+  /** Reads models.json again the next time it is needed. */
   reload(): void {
     this.#custom = undefined;
     this.#models.clear();
@@ -125,7 +130,7 @@ export class ModelRegistry {
     return [...new Set([...custom.keys(), ...Object.keys(this.#catalog.providers())])];
   }
 
-  /** Ids of the providers that have some source of a key, and an address. */
+  /** Ids of the providers that have a source of a key, and an address. */
   async availableProviders(): Promise<readonly string[]> {
     const providers = await this.providers();
     const [available, custom] = await Promise.all([
@@ -138,7 +143,7 @@ export class ModelRegistry {
     );
   }
 
-  /** Whether a provider has nothing but credentials that may be meant for something else. */
+  /** Whether a provider has only credentials that may be meant for something else. */
   hasOnlyCloudCredentials(provider: string): Promise<boolean> {
     return this.keys.hasOnlyCloudCredentials(provider);
   }
@@ -161,7 +166,7 @@ export class ModelRegistry {
     return this.#modelsOf(await this.providers());
   }
 
-  /** Models whose provider has some source of a key. */
+  /** Models whose provider has a source of a key. */
   async available(): Promise<readonly Model[]> {
     return this.#modelsOf(await this.availableProviders());
   }
@@ -171,7 +176,7 @@ export class ModelRegistry {
     return (await this.models(provider)).find((model) => model.id === id);
   }
 
-  /** Why a model of this name may not be used; undefined if it may, or if there is not any. */
+  /** Why a model with this name may not be used; undefined if it may, or does not exist. */
   async whyDenied({
     provider,
     model: named = "",
@@ -192,7 +197,7 @@ export class ModelRegistry {
   }
 
   /**
-   * Refuses a model object.
+   * Checks that a model object may be used.
    *
    * @throws {SessionError} `policy_denied`
    */
@@ -200,7 +205,7 @@ export class ModelRegistry {
     if (this.#allows?.(model) === false) throw modelDenied(model);
   }
 
-  /** Models as the catalogue has them, at the addresses that requests go to. */
+  /** The catalogue's models, with the addresses to which requests go. */
   async builtInModels(provider: string): Promise<readonly Model[]> {
     if (this.#factsOf(provider) === undefined) return [];
     const listed = await this.#catalog.models(provider);
@@ -218,7 +223,7 @@ export class ModelRegistry {
     return this.#catalog.whyNotOffered?.(provider, id);
   }
 
-  /** Whether the model's provider has some source of a key. */
+  /** Whether the model's provider has a source of a key. */
   async isAvailable(model: Model): Promise<boolean> {
     if ((await this.#unreachable([model.provider])).has(model.provider) && hasGaps(model))
       return false;
@@ -260,7 +265,7 @@ export class ModelRegistry {
     };
   }
 
-  /** Whether an address is the catalogue's; one of the user's own is stronger than a login's. */
+  /** Whether an address is the catalogue's; an address that the user set overrides a login's. */
   async #isBuiltInAddress({ provider, baseUrl }: Model): Promise<boolean> {
     if (this.#factsOf(provider) === undefined) return false;
     const models = await this.#catalog.models(provider);
@@ -279,7 +284,7 @@ export class ModelRegistry {
     return this.#factsOf(provider)?.keyHeader;
   }
 
-  /** The built-in providers among these whose address has a part that is not set. */
+  /** The built-in providers among these whose address has an unset part. */
   async #unreachable(providers: readonly string[]): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
     for (const provider of providers) {

@@ -58,7 +58,7 @@ describe("resolveModel", () => {
     expect(modelName((await resolveModel(registry, { model: "same" })).model)).toBe("two/same");
   });
 
-  it("looks only within the provider that was named", async () => {
+  it("searches only the named provider", async () => {
     expect(await named("sonnet", { provider: "openrouter" })).toEqual([
       "openrouter/anthropic/claude-sonnet-4-5",
       undefined,
@@ -76,11 +76,11 @@ describe("resolveModel", () => {
     await expect(finding).rejects.toThrow(/one\/kimi-1, two\/x\/kimi-2/);
   });
 
-  it("takes the maker before one who resells the maker's models", async () => {
+  it("prefers the maker to a reseller of its models", async () => {
     expect(await named("sonnet:low")).toEqual(["anthropic/claude-sonnet-4-10", "low"]);
   });
 
-  it("takes the maker's where nobody has a key, whose error says which one to set", async () => {
+  it("chooses the maker if no provider has a key, so that the error says which key to set", async () => {
     expect(await named("sonnet", { available: [] })).toEqual([
       "anthropic/claude-sonnet-4-10",
       undefined,
@@ -98,7 +98,7 @@ describe("resolveModel", () => {
     expect((await resolveModel(registry, wanted)).model.provider).toBe("openrouter");
   });
 
-  it("names near models when nothing fits", async () => {
+  it("names similar models when nothing matches", async () => {
     const finding = named("claude-sonet-4.5");
     await expect(finding).rejects.toMatchObject({ code: "model_not_found" });
     await expect(finding).rejects.toThrow(/Did you mean anthropic\/claude-sonnet-4-5/);
@@ -107,7 +107,7 @@ describe("resolveModel", () => {
     );
   });
 
-  it("says what of models.json does not count when nothing fits", async () => {
+  it("names the ignored parts of models.json when nothing matches", async () => {
     const error = 'models.json: model "mine/own" is left out: it is broken';
     const { registry } = fakeRegistry({ lists, error });
     for (const model of ["mine/own", "no such model"]) {
@@ -118,7 +118,7 @@ describe("resolveModel", () => {
     }
   });
 
-  it("loads only the provider that was named", async () => {
+  it("loads only the named provider", async () => {
     const { registry, loaded } = fakeRegistry({ lists });
     await resolveModel(registry, { model: "openai/gpt-5" });
     await resolveModel(registry, { model: "gpt-5", provider: "openai" });
@@ -154,14 +154,14 @@ describe("resolveModelScope", () => {
     };
   };
 
-  it("takes globs on ids and on provider/id, with a thinking level", async () => {
+  it("accepts globs for ids and for provider/id, with a thinking level", async () => {
     expect((await scope("openai/*mini:high", "GPT-O*")).names).toEqual([
       ["openai/gpt-5-mini", "high"],
       ["openai/gpt-oss", undefined],
     ]);
   });
 
-  it("crosses slashes with a star", async () => {
+  it("matches slashes with a star", async () => {
     const { names } = await scope("openrouter/*");
     expect(names).toHaveLength(lists.openrouter.length);
   });
@@ -180,7 +180,7 @@ describe("resolveModelScope", () => {
     ]);
   });
 
-  it("goes on after a pattern that fits nothing, and says so", async () => {
+  it("continues after a pattern that matches nothing, and reports it", async () => {
     const { names, diagnostics } = await scope("nothing-*", "gpt-oss");
     expect(names).toHaveLength(1);
     expect(diagnostics[0]?.message).toContain("nothing-*");

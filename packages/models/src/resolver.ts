@@ -7,7 +7,7 @@ import { providerHint } from "./login-providers.ts";
 import { correctedName, nearMatches } from "./near-matches.ts";
 import type { ModelRegistry } from "./registry.ts";
 
-/** A model, with the thinking level its pattern asked for. */
+/** A model, with the thinking level from its pattern. */
 export interface ScopedModel {
   readonly model: Model;
   readonly thinkingLevel?: ThinkingLevel;
@@ -16,9 +16,9 @@ export interface ScopedModel {
 export interface ModelPattern {
   /** `provider/id`, an id, or a part of either; `:<thinking>` may follow. */
   readonly model: string;
-  /** Looks among this provider's models only. */
+  /** Searches only this provider's models. */
   readonly provider?: string | undefined;
-  /** Wins when a part of a name fits models of several providers. */
+  /** Wins if a part of a name matches models of several providers. */
   readonly preferredProvider?: string | undefined;
 }
 
@@ -33,7 +33,7 @@ type Registry = Pick<
   | "whyDenied"
 >;
 
-/** They have the models of other makers, under the same names. */
+/** Clouds that have models of other makers under the same names. */
 const clouds: ReadonlySet<string> = new Set(["amazon-bedrock", "azure", "google-vertex"]);
 
 export function modelName(model: Pick<Model, "provider" | "id">): string {
@@ -52,17 +52,19 @@ function splitThinkingSuffix(
 
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();
 
-/** The model of exactly this id; case counts only where two ids differ in nothing else. */
+/** The model with exactly this id; case matters only if two ids differ in nothing else. */
 function byId(models: readonly Model[], id: string): Model | undefined {
   return models.find((model) => model.id === id) ?? models.find((model) => same(model.id, id));
 }
 
-/** Ids that end in a date name one version; the others are aliases that move on. */
+/** Ids that end with a date name one version; others are aliases whose version changes. */
 function isDated(id: string): boolean {
   return /-(\d{8}|\d{4}-\d{2}-\d{2})$/.test(id);
 }
 
-/** Variants such as `:free` or `:batch` behave differently; nobody gets one without asking. */
+/**
+ * Variants such as `:free` or `:batch` behave differently; they are used only if named explicitly.
+ */
 function isVariant(id: string): boolean {
   return id.includes(":") || id.startsWith("~");
 }
@@ -73,7 +75,7 @@ function without(models: readonly Model[], isLess: (id: string) => boolean): rea
   return rest.length > 0 ? rest : models;
 }
 
-/** The one model a part of a name stands for: aliases before dated ids, the highest first. */
+/** The single model that a part of a name means: aliases before dated ids, the highest first. */
 export function preferredModel(models: readonly Model[]): Model | undefined {
   const candidates = without(without(models, isVariant), isDated);
   return [...candidates].sort((a, b) =>
@@ -81,7 +83,7 @@ export function preferredModel(models: readonly Model[]): Model | undefined {
   )[0];
 }
 
-/** Looks for a model by patterns; loads only the providers it has to. */
+/** Searches for a model by patterns; loads only the necessary providers. */
 class ModelSearch {
   readonly #registry: Registry;
   readonly #wanted: ModelPattern;
@@ -138,8 +140,8 @@ class ModelSearch {
   }
 
   /**
-   * One candidate per provider: providers with a key first, the others only when those have none. Of the
-   * others only the first: its error says which key is missing.
+   * One candidate per provider: providers with a key or, if none of them has a match, only the first of
+   * the others, whose error says which key is missing.
    */
   async #candidates(choose: (models: readonly Model[]) => Model | undefined): Promise<Model[]> {
     for (const { providers, haveKeys } of await this.#byRank()) {
@@ -150,7 +152,7 @@ class ModelSearch {
     return [];
   }
 
-  /** A cloud's own credentials may be there for something else. */
+  /** Ranks providers: a cloud's own credentials may be meant for something else. */
   async #byRank(): Promise<{ providers: readonly string[]; haveKeys: boolean }[]> {
     const available = await this.#registry.availableProviders();
     const areUnsaid = await Promise.all(
@@ -210,7 +212,9 @@ function matching(models: readonly Model[], part: string): Model[] {
   );
 }
 
-/** The error for a model that is not there, with near names; or that the host's policy leaves out. */
+/**
+ * The error for a missing model, with similar names, or for one that the host's policy excludes.
+ */
 export async function modelNotFound(
   registry: Registry,
   wanted: ModelPattern,
@@ -218,7 +222,7 @@ export async function modelNotFound(
   const denied = await registry.whyDenied(wanted);
   if (denied !== undefined) return denied;
   const hint = await notFoundHint(registry, wanted);
-  // What was left out of models.json is the likeliest reason.
+  // A part that was left out of models.json is the likeliest reason.
   const problems = (await registry.diagnostics()).map(({ message }) => message);
   const shown = problems.slice(0, 3).join("; ");
   const text = [hint, shown, problems.length > 3 ? "…" : ""].filter(Boolean).join(" ");
@@ -254,7 +258,8 @@ async function notFoundHint(registry: Registry, wanted: ModelPattern): Promise<s
 /**
  * The model a user named. The whole text is tried before a thinking level is split off, because ids
  * may contain colons and slashes.
- * @throws {SessionError} `model_not_found` with near names, `model_ambiguous` with the candidates.
+ * @throws {SessionError} `model_not_found` with similar names, `model_ambiguous` with the
+ * candidates.
  */
 export async function resolveModel(registry: Registry, wanted: ModelPattern): Promise<ScopedModel> {
   const pattern = wanted.model.trim();
@@ -306,7 +311,7 @@ async function resolveScopePattern(registry: Registry, pattern: string): Promise
   const named = all.filter((id) => same(id, prefix));
   const available = named.length > 0 ? named : all;
   const models = (await Promise.all(available.map((id) => registry.models(id)))).flat();
-  // An id may contain brackets: a pattern that is a name is not a glob.
+  // An id may contain brackets: a pattern that equals a name is not a glob.
   const literal = models.filter((model) => [model.id, modelName(model)].includes(pattern));
   if (literal.length > 0) return literal.map((model) => ({ model }));
   const whole = matchGlob(models, pattern);

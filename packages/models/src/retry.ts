@@ -8,7 +8,7 @@ import type { KeyResolver } from "./auth/key-resolver.ts";
 export interface RetryOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
-  /** Keys of which another one may be had when a vendor rejects them before they expire. */
+  /** Keys that can be replaced when a vendor rejects them before they expire. */
   readonly keys: Pick<KeyResolver, "mayRenew" | "renewRefused">;
 }
 
@@ -18,13 +18,13 @@ export interface FailedRequest {
   readonly modelId: string;
 }
 
-/** Whether a request is made again; `cancelled` if somebody has ended the wait for it. */
+/** Whether a request is repeated; `cancelled` if the wait for it was ended by a user. */
 export type RetryOutcome = "retry" | "cancelled" | "failed";
 
 /**
- * Retries failed requests with growing waits as long as the failure may be transient, and once with
- * another key if that of a login, or one that was asked for, was rejected. Retries of turns are announced as events, those of
- * summaries are not.
+ * Retries failed requests with growing waits as long as the failure may be transient, and once with another key if the
+ * key of a login, or a requested one, was rejected. Retries of turns are announced as events; those of summaries are
+ * not.
  */
 export class Retry {
   readonly #options: RetryOptions;
@@ -34,7 +34,8 @@ export class Retry {
   /** No attempt follows the current one. */
   #isCancelled = false;
   /**
-   * Each ends a current wait: with `true` the request is made now, otherwise its failure is final.
+   * Functions that end a current wait: with `true` the request is made now, otherwise its failure
+   * is final.
    */
   readonly #waits = new SparseSet<(goesOn: boolean) => void>();
 
@@ -47,7 +48,7 @@ export class Retry {
     return this.#attempt;
   }
 
-  /** Whether somebody has ended the retries of the turn's request. */
+  /** Whether the retries of the turn's request were cancelled. */
   get isCancelled(): boolean {
     return this.#isCancelled;
   }
@@ -61,7 +62,7 @@ export class Retry {
   /**
    * Waits until a failed request may be retried.
    *
-   * @param retries - how often it has been retried already
+   * @param retries - the number of retries so far
    */
   async prepareNext(
     failed: FailedRequest,
@@ -82,7 +83,7 @@ export class Retry {
     const { settings, keys } = this.#options;
     if (error === undefined) return undefined;
     const isRefused = error.code === "auth" && error.status === 401;
-    // Not one of the retries: the request differs.
+    // This does not count as a retry, because the request differs.
     if (isRefused && !hasRenewed && keys.mayRenew(provider, modelId)) return "renew";
     if (!settings.get("retry.enabled")) return undefined;
     if (retries >= settings.get("retry.maxRetries")) return undefined;
@@ -93,7 +94,7 @@ export class Retry {
     const { settings } = this.#options;
     const askedMs = error.retryAfterMs ?? 0;
     if (askedMs > settings.get("retry.maxDelayMs")) return undefined;
-    // A hint of zero is ignored: many clients would return at the same moment.
+    // A hint of zero is ignored: many clients would repeat their requests at the same moment.
     if (askedMs > 0) return askedMs;
     const backoffMs = settings.get("retry.baseDelayMs") * 2 ** retries;
     return Math.min(backoffMs, settings.get("retry.maxAgentDelayMs"));
@@ -106,7 +107,7 @@ export class Retry {
     const failed = failureOf(reply);
     const way = this.#wayAfter(failed, this.#attempt, this.#hasRenewed);
     if (way === undefined || this.#isCancelled) {
-      // Turned off since the decision.
+      // Retries were turned off after the decision.
       await this.noteFailure("Retry cancelled");
       return "cancelled";
     }
@@ -136,15 +137,15 @@ export class Retry {
     if (this.#attempt > 0) await this.#end(false, finalError);
   }
 
-  /** Ends a current wait, whose failure is then final; a current attempt becomes the last. */
+  /** Ends a current wait, whose failure is then final; a current attempt becomes the last one. */
   cancel(): void {
     this.#isCancelled = this.#attempt > 0;
     for (const end of this.#waits) end(false);
   }
 
   /**
-   * The request will differ from the one that was waited for, so end the wait and make the next
-   * attempt.
+   * Ends the wait and makes the next attempt, because the request will differ from the one that was
+   * waited for.
    */
   hasten(): void {
     for (const end of this.#waits) end(true);
@@ -163,7 +164,7 @@ export class Retry {
       });
     }
     return this.#hold<boolean | string>(signal, (end) => {
-      // New tokens are stored even if nothing waits for them any more.
+      // New tokens are stored even if nobody waits for them any more.
       this.#options.keys.renewRefused(provider, modelId).then(
         (problem) => end(problem ?? true),
         (error: unknown) => end(errorMessage(error)),
@@ -205,7 +206,7 @@ export class Retry {
   }
 }
 
-/** A text says why new tokens could not be had. */
+/** A string says why no new tokens could be obtained. */
 function outcomeOf(end: boolean | string): RetryOutcome {
   if (end === true) return "retry";
   return end === false ? "cancelled" : "failed";

@@ -17,19 +17,19 @@ import {
 import { PostgresConnection, type PostgresPool } from "./postgres-connection.ts";
 import { statements } from "./tables.ts";
 
-/** Which database to use, and where in it. */
+/** The database to use, and its schema. */
 export interface PostgresStoreOptions {
   /** `postgres://` or `postgresql://`; `?schema=` has the same effect as {@link schema}. */
   readonly url?: string | undefined;
   /** A pool of the package `pg`, instead of a URL; `close()` leaves it open. */
   readonly pool?: PostgresPool | undefined;
-  /** The schema that holds the tables; `tau` by default. It is made if it does not exist. */
+  /** The schema with the tables; `tau` by default. It is created if it does not exist. */
   readonly schema?: string | undefined;
 }
 
 /**
- * A store in PostgreSQL, 13 or newer. It connects, and makes its tables, when it is first used. Each
- * write is one transaction that checks the lease, so a writer whose lease is over can change nothing.
+ * A store in PostgreSQL, 13 or newer. It connects and creates its tables on first use. Each write is
+ * one transaction that checks the lease, so a writer whose lease has ended can change nothing.
  *
  * @throws {SessionStoreError} `invalid_argument` without exactly one of `url` and `pool`
  */
@@ -45,7 +45,7 @@ export function createPostgresStore({ url, pool, schema }: PostgresStoreOptions)
 class PostgresStore implements SessionStore {
   readonly #connection: PostgresConnection;
   readonly #sql: ReturnType<typeof statements>;
-  /** The last append of each key: the next one, on another connection, must not overtake it. */
+  /** The last append of each key, which the next one, on another connection, must not overtake. */
   readonly #turns = new Turns();
 
   constructor(
@@ -133,13 +133,16 @@ class PostgresStore implements SessionStore {
 
   async getBlob(key: SessionKey, id: string): Promise<Uint8Array | null> {
     const { log } = hashesOf(key);
-    // No text of PostgreSQL contains NUL, and no id does.
+    // PostgreSQL text cannot contain NUL, and neither can an id.
     if (!id.startsWith("sha256:") || id.includes("\u0000")) return null;
     const [row] = await this.#connection.query(this.#sql.getBlob, log, id);
     return (row?.bytes as Buffer | undefined) ?? null;
   }
 
-  /** A lease from before the clock was set back ends in its time for the next caller. */
+  /**
+   * Shortens a lease from before the clock was set back, so that it ends in time for the next
+   * caller.
+   */
   async #refuseHeld(log: Buffer): Promise<never> {
     await this.#connection.query(this.#sql.shorten, log);
     throw new SessionStoreError("lease_held");
@@ -160,7 +163,7 @@ function hashesOf({ projectKey, sessionId, subpath }: SessionKey) {
   };
 }
 
-/** JSON tells apart what UTF-8 does not: lone surrogates. */
+/** Hashes JSON, which distinguishes lone surrogates, while UTF-8 does not. */
 function hash(names: readonly string[]): Buffer {
   return createHash("sha256").update(JSON.stringify(names)).digest();
 }

@@ -1,18 +1,18 @@
 import { SessionStoreError } from "@tau-agent/sessions";
 import { tableStatements } from "./tables.ts";
 
-/** What a query returns. */
+/** The result of a query. */
 export interface PostgresResult {
   readonly rows: readonly Record<string, unknown>[];
 }
 
-/** What a client of the package `pg` has. */
+/** The used part of a client from the package `pg`. */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
   release(error?: boolean | Error): void;
 }
 
-/** What a pool of the package `pg` has. */
+/** The used part of a pool from the package `pg`. */
 export interface PostgresPool {
   query(text: string, values?: unknown[]): Promise<PostgresResult>;
   connect(): Promise<PostgresClient>;
@@ -25,10 +25,10 @@ export interface ConnectionOptions {
   readonly schema: string;
 }
 
-/** Two hosts that make the tables at the same time would fail. */
+/** The lock for creating the tables: two hosts that do so at the same time would fail. */
 const MAKING_TABLES = 0x7a_75;
 
-/** A pool that is made at the first query, or the one it was given; makes the tables. */
+/** A pool that is created with the first query, or the given one; creates the tables. */
 export class PostgresConnection {
   readonly #options: ConnectionOptions;
   #pool: Promise<PostgresPool> | undefined;
@@ -50,9 +50,9 @@ export class PostgresConnection {
   }
 
   /**
-   * Runs steps that count together or not at all.
+   * Runs steps that take effect together or not at all.
    *
-   * @throws {SessionStoreError} `unavailable`, or what the steps throw
+   * @throws {SessionStoreError} `unavailable`, or the error of the steps
    */
   async transaction<T>(steps: (client: PostgresClient) => Promise<T>): Promise<T> {
     try {
@@ -62,7 +62,7 @@ export class PostgresConnection {
     }
   }
 
-  /** Ends the pool, if it was made here. May be called again. */
+  /** Closes the pool, if it was created here. May be called again. */
   async close(): Promise<void> {
     await this.#pool?.catch(() => undefined);
     const end = this.#end;
@@ -78,7 +78,7 @@ export class PostgresConnection {
     try {
       await ready;
     } catch (error) {
-      // The server may have been away; the next call tries again.
+      // The server may have been unavailable; the next call tries again.
       if (this.#ready === ready) this.#ready = undefined;
       throw error;
     }
@@ -90,7 +90,7 @@ export class PostgresConnection {
     if (given !== undefined) return given;
     const { default: pg } = await import("pg");
     const pool = new pg.Pool({ connectionString: url, keepAlive: true });
-    // An idle connection that breaks is replaced; without a listener it would end the process.
+    // A broken idle connection is replaced; without a listener its error would end the process.
     pool.on("error", () => undefined);
     this.#end = () => pool.end();
     return pool;
@@ -98,7 +98,7 @@ export class PostgresConnection {
 
   async #makeTables(pool: PostgresPool): Promise<void> {
     const { schema } = this.#options;
-    // Who may only use the tables can do so.
+    // An account that may only use the tables does not need to create them.
     const found = await pool.query("SELECT to_regclass($1) IS NOT NULL AS is_there", [
       `${schema}.blobs`,
     ]);
@@ -122,7 +122,7 @@ async function within<T>(
     client.release();
     return result;
   } catch (error) {
-    // A connection in the middle of a transaction is not used again.
+    // A connection in the middle of a transaction is not reused.
     client.release(true);
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * The statements that make the tables of a schema. Keys are hashes, because an index takes no long
- * texts; names and entries are JSON in `text`, which unlike `jsonb` keeps everything.
+ * The statements that create the tables of a schema. Keys are hashes, because an index accepts no
+ * long texts; names and entries are JSON in `text`, which unlike `jsonb` preserves everything.
  */
 export function tableStatements(schema: string): string[] {
   return [
@@ -56,11 +56,11 @@ export function statements(schema: string) {
     renew: `UPDATE ${schema}.logs SET expires_at = ${later("$3::float8")}, ttl_ms = $3::float8
       WHERE key = $1 AND token = $2 AND expires_at IS NOT NULL
       RETURNING ${ms("expires_at")} AS expires`,
-    /** key: a lease with more time left than it was given is one from before the clock was set back. */
+    /** key: a lease with more time left than was granted is from before the clock was set back. */
     shorten: `UPDATE ${schema}.logs SET expires_at = ${later("ttl_ms")}
       WHERE key = $1 AND expires_at > ${later("ttl_ms")}`,
     release: `UPDATE ${schema}.logs SET expires_at = NULL, owner = NULL WHERE key = $1 AND token = $2`,
-    /** key, token, ids, bodies: the row of the log is locked before an entry is added. */
+    /** key, token, ids, bodies: locks the row of the log before adding an entry. */
     append: `WITH fence AS (
         UPDATE ${schema}.logs
         SET length = length + cardinality($4::text[]),
@@ -78,10 +78,10 @@ export function statements(schema: string) {
     load: `SELECT body FROM ${schema}.entries WHERE key = $1 ORDER BY position`,
     list: `SELECT name, ${ms("modified_at")} AS modified FROM ${schema}.logs
       WHERE project = $1 AND NOT is_part AND modified_at IS NOT NULL`,
-    /** key, token: locks the log, and says whether somebody else has it. */
+    /** key, token: locks the log, and returns whether another host holds the lease. */
     lock: `SELECT expires_at > ${now} AND token IS DISTINCT FROM $2::bigint AS is_held
       FROM ${schema}.logs WHERE key = $1 FOR UPDATE`,
-    /** The column that is the key or the session; its value. Locks what it ends. */
+    /** The column for the key or the session; its value. Locks the rows whose leases it ends. */
     end: (column: string) => `UPDATE ${schema}.logs
       SET expires_at = NULL, owner = NULL, modified_at = NULL WHERE ${column} = $1`,
     removeEntries: (column: string) => `DELETE FROM ${schema}.entries

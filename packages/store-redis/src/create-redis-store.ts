@@ -21,20 +21,20 @@ import {
 import { keysOf, projectPrefix, unspelt } from "./redis-keys.ts";
 import { acquire, append, list, putBlob, release, remove, renew, runScript } from "./scripts.ts";
 
-/** Which Redis to use, and where in it. */
+/** The Redis server to use, and the prefix of its keys. */
 export interface RedisStoreOptions {
   /** `redis://` or `rediss://`; `?prefix=` has the same effect as {@link prefix}. */
   readonly url?: string | undefined;
   /** A client of the package `ioredis` or `redis`, instead of a URL; `close()` leaves it open. */
   readonly client?: IoredisClient | NodeRedisClient | undefined;
-  /** How the names of all keys begin; `tau:` by default. */
+  /** The prefix of all key names; `tau:` by default. */
   readonly prefix?: string | undefined;
 }
 
 /**
  * A store in Redis. It connects when it is first used. Each write is one script, so a writer whose lease
- * is over can change nothing. What Redis has acknowledged is as durable as its own settings make it: see
- * `appendfsync` and `maxmemory-policy`.
+ * has ended can change nothing. How durable acknowledged writes are depends on the server's settings:
+ * see `appendfsync` and `maxmemory-policy`.
  *
  * @throws {SessionStoreError} `invalid_argument` without exactly one of `url` and `client`
  */
@@ -50,7 +50,7 @@ export function createRedisStore({ url, client, prefix }: RedisStoreOptions): Se
 class RedisStore implements SessionStore {
   readonly #connection: RedisConnection;
   readonly #prefix: string;
-  /** The last append of each key: the next one waits for it. */
+  /** The last append of each key, for which the next one waits. */
   readonly #turns = new Turns();
 
   constructor(connection: RedisConnection, prefix: string) {
@@ -140,13 +140,13 @@ class RedisStore implements SessionStore {
 
 type RunParameters = Parameters<typeof runScript> extends [unknown, ...infer Rest] ? Rest : never;
 
-/** An id as Redis keeps it: JSON, because UTF-8 does not tell lone surrogates apart. */
+/** An id as stored in Redis: JSON, because UTF-8 cannot distinguish lone surrogates. */
 function idOf(entry: object): string {
   const { id } = entry as { readonly id?: unknown };
   return typeof id === "string" ? JSON.stringify(id) : "";
 }
 
-/** Redis counts whole milliseconds. */
+/** Redis accepts only whole milliseconds. */
 function milliseconds(ttlMs: number): number {
   checkTtl(ttlMs);
   return Math.ceil(ttlMs);

@@ -1,11 +1,11 @@
 import { SessionStoreError } from "@tau-agent/sessions";
 
-/** What a client of the package `ioredis` has. */
+/** The used part of a client from the package `ioredis`. */
 export interface IoredisClient {
   callBuffer(command: string, ...words: (string | Buffer)[]): Promise<unknown>;
 }
 
-/** What a client of the package `redis` has. */
+/** The used part of a client from the package `redis`. */
 export interface NodeRedisClient {
   sendCommand(words: readonly (string | Buffer)[], options?: object): Promise<unknown>;
 }
@@ -13,7 +13,7 @@ export interface NodeRedisClient {
 /** A word of a command. */
 export type Word = string | number | Uint8Array;
 
-/** A reply as a driver gives it, with texts as bytes. */
+/** A reply as returned by a driver, with strings as bytes. */
 export type Reply = Buffer | number | null | readonly Reply[];
 
 export interface ConnectionOptions {
@@ -21,10 +21,10 @@ export interface ConnectionOptions {
   readonly client?: IoredisClient | NodeRedisClient | undefined;
 }
 
-/** Type of RESP that carries texts, as the package `redis` numbers it. */
+/** The RESP type of strings, as numbered by the package `redis`. */
 const BLOB_STRING = 36;
 
-/** A connection that is made at the first command, or the client it was given. */
+/** A connection that is opened with the first command, or the given client. */
 export class RedisConnection {
   readonly #options: ConnectionOptions;
   #client: Promise<IoredisClient | NodeRedisClient> | undefined;
@@ -37,7 +37,8 @@ export class RedisConnection {
   /**
    * Sends one command.
    *
-   * @throws {SessionStoreError} `unavailable`, or `script_missing` for a script the server does not have
+   * @throws {SessionStoreError} `unavailable`, or `script_missing` for a script that the server does not
+   * have
    */
   async send(command: string, ...words: readonly Word[]): Promise<Reply> {
     const plain = words.map((word) => {
@@ -56,7 +57,7 @@ export class RedisConnection {
     }
   }
 
-  /** Ends the connection, if it was made here. */
+  /** Closes the connection, if it was opened here. */
   async close(): Promise<void> {
     await this.#client?.catch(() => undefined);
     this.#close?.();
@@ -66,9 +67,9 @@ export class RedisConnection {
     const { url, client } = this.#options;
     if (client !== undefined) return client;
     const { Redis } = await import("ioredis");
-    // Who waits for the store decides how long to; a command that fails is repeated by the host.
+    // The caller decides how long to wait for the store; the host repeats failed commands.
     const redis = new Redis(url ?? "", { maxRetriesPerRequest: 2, keepAlive: 10_000 });
-    // The command that fails says so; without a listener the driver would print it, too.
+    // The failed command reports the error; without a listener the driver would print it, too.
     redis.on("error", () => undefined);
     this.#close = () => redis.disconnect();
     return redis;

@@ -1,15 +1,18 @@
 import { checkName, type SessionKey } from "@tau-agent/sessions";
 
-/** The names of what Redis holds for one key. All keys of a project are in one slot of a cluster. */
+/**
+ * The names of the Redis keys for one store key. All keys of a project are in the same slot of a
+ * cluster.
+ */
 export interface RedisKeys {
-  /** Hash: the sessions of the project and when they were written. */
+  /** Hash: the sessions of the project and the times when they were written. */
   readonly sessions: string;
   /** The session in {@link sessions}; undefined for a subpath. */
   readonly field: string | undefined;
   /** Set: the names of the session's parts. */
   readonly parts: string;
   readonly part: string;
-  /** Hash: the newest token; with `expires`, while the lease is not released. */
+  /** Hash: the newest token and, while the lease is not released, `expires`. */
   readonly lease: string;
   /** List: the entries. */
   readonly log: string;
@@ -41,14 +44,14 @@ export function projectPrefix(prefix: string, projectKey: string): string {
   return `${prefix}{${spelt("projectKey", projectKey)}}:`;
 }
 
-/** What {@link spelt} was given. */
+/** Reverses {@link spelt}. */
 export function unspelt(text: string): string {
   return text.replace(/~([0-9a-f]{4})/g, (_, unit: string) => {
     return String.fromCharCode(Number.parseInt(unit, 16));
   });
 }
 
-/** A name in letters that mean nothing to Redis, and that no other name is spelt with. */
+/** Encodes a name uniquely, with characters that have no meaning in Redis. */
 function spelt(name: string, text: string): string {
   checkName(name, text);
   return text.replace(/[^A-Za-z0-9._-]/g, (character) => {

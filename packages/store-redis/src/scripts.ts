@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { RedisConnection, Reply, Word } from "./redis-connection.ts";
 
-/** A script that Redis runs as a whole. Its clock is the server's. */
+/** A script that Redis runs atomically. It uses the server's clock. */
 export interface Script {
   readonly source: string;
   readonly hash: string;
@@ -16,7 +16,10 @@ local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/** When a lease ends, if it lives. One with more time left than it was given: the clock was set back. */
+/**
+ * When a lease ends, if it is active. More time left than was granted means that the clock was set
+ * back.
+ */
 const living = `${clock}
 local function living(key)
   local expires = tonumber(redis.call("HGET", key, "expires"))
@@ -27,7 +30,7 @@ local function living(key)
 end
 `;
 
-/** lease, parts; ttl, owner, part → token and expiry, or nothing if it is held. */
+/** lease, parts; ttl, owner, part → token and expiry, or nothing if the lease is held. */
 export const acquire = script(`${living}
 if living(KEYS[1]) then return false end
 redis.call("SADD", KEYS[2], ARGV[3])
@@ -36,7 +39,7 @@ redis.call("HSET", KEYS[1], "expires", now + ARGV[1], "ttl", ARGV[1], "owner", A
 return {token, now + ARGV[1]}
 `);
 
-/** lease; token, ttl → expiry, or nothing if it is lost. */
+/** lease; token, ttl → expiry, or nothing if the lease is lost. */
 export const renew = script(`${clock}
 if redis.call("HGET", KEYS[1], "token") ~= ARGV[1] then return false end
 if redis.call("HEXISTS", KEYS[1], "expires") == 0 then return false end
@@ -44,7 +47,7 @@ redis.call("HSET", KEYS[1], "expires", now + ARGV[2], "ttl", ARGV[2])
 return now + ARGV[2]
 `);
 
-/** lease; token. What only removes is allowed when the memory is full. */
+/** lease; token. Scripts that only remove are allowed even if the memory is full. */
 export const release = script(`
 if redis.call("HGET", KEYS[1], "token") == ARGV[1] then
   redis.call("HDEL", KEYS[1], "expires", "ttl", "owner")
@@ -52,7 +55,10 @@ end
 return 1
 `);
 
-/** lease, log, ids, sessions; token, session, then id and text of each entry → nothing if it is lost. */
+/**
+ * lease, log, ids, sessions; token, session, then id and text of each entry → nothing if the lease
+ * is lost.
+ */
 export const append = script(`${clock}
 if redis.call("HGET", KEYS[1], "token") ~= ARGV[1] then return false end
 if redis.call("HEXISTS", KEYS[1], "expires") == 0 then return false end
@@ -66,8 +72,8 @@ return 1
 `);
 
 /**
- * lease, parts, sessions; token, session, the part alone or nothing for all, project → nothing if it is
- * held. Tokens stay.
+ * lease, parts, sessions; token, session, the part alone or nothing for all, project → nothing if the
+ * lease is held. Tokens are kept.
  */
 export const remove = script(`${living}
 if living(KEYS[1]) and redis.call("HGET", KEYS[1], "token") ~= ARGV[1] then return false end
@@ -91,10 +97,13 @@ redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])
 return 1
 `);
 
-/** sessions → names and times by turns; as a command, its reply would depend on the driver's protocol. */
+/**
+ * sessions → names and times alternately; the reply of the command itself would depend on the
+ * driver's protocol.
+ */
 export const list = script(`return redis.call("HGETALL", KEYS[1])`);
 
-/** Runs a script; its text is sent only to a server that does not know it. */
+/** Runs a script; its text is sent only to a server that does not have it yet. */
 export async function runScript(
   connection: RedisConnection,
   { source, hash }: Script,

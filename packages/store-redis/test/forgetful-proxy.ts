@@ -7,11 +7,11 @@ import {
   type Socket,
 } from "node:net";
 
-/** Stands between a driver and its server, and can lose the answers on their way back. */
+/** A proxy between a driver and its server, which can drop answers. */
 export class ForgetfulProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Whether the next answer is lost, and its connection with it. */
+  /** Whether the next answer is dropped, together with its connection. */
   #forgets = false;
 
   private constructor(to: number) {
@@ -36,7 +36,7 @@ export class ForgetfulProxy implements AsyncDisposable {
     });
   }
 
-  /** Starts one before a port of this machine. */
+  /** Starts a proxy for a port of this machine. */
   static async start(to: number): Promise<ForgetfulProxy> {
     const proxy = new ForgetfulProxy(to);
     proxy.#server.listen(0, "127.0.0.1");
@@ -48,12 +48,12 @@ export class ForgetfulProxy implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The server gets the next request, but nobody learns what it answers. */
+  /** Passes the next request to the server, but drops the answer. */
   forgetNextAnswer(): void {
     this.#forgets = true;
   }
 
-  /** Whether the answer has been lost by now. */
+  /** Whether the answer has been dropped by now. */
   get forgotten(): boolean {
     return !this.#forgets;
   }

@@ -6,13 +6,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
 
-/** Why tests that need Redis do not run; undefined when the machine has a redis-server. */
+/** Why tests that need Redis do not run; undefined if the machine has a redis-server. */
 export const redisIsMissing =
   spawnSync("redis-server", ["--version"]).status === 0
     ? undefined
     : "redis-server is not installed; scripts/install-system-tools.sh installs it where apt-get can";
 
-/** A Redis of a test's own, in a temporary folder. */
+/** A separate Redis for a test, in a temporary folder. */
 export class RedisServer {
   readonly port: number;
   readonly url: string;
@@ -24,14 +24,14 @@ export class RedisServer {
     this.url = `redis://127.0.0.1:${port}`;
   }
 
-  /** Starts one; with `--name value` words of the server's own. */
+  /** Starts a server, with additional `--name value` options. */
   static async start(...words: string[]): Promise<RedisServer> {
     const server = new RedisServer(await freePort());
     await server.start(...words);
     return server;
   }
 
-  /** Starts it, again if it was stopped; what it has acknowledged is still there. */
+  /** Starts the server, or restarts it with everything it has acknowledged. */
   async start(...words: string[]): Promise<void> {
     const place = ["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder];
     const durability = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
@@ -43,7 +43,7 @@ export class RedisServer {
     }
   }
 
-  /** Ends it without a chance to say goodbye. */
+  /** Kills the server without an orderly shutdown. */
   async kill(): Promise<void> {
     const child = this.#process;
     this.#process = undefined;
@@ -53,17 +53,17 @@ export class RedisServer {
     await ended;
   }
 
-  /** Stops it in the middle of whatever it does. */
+  /** Pauses the server, whatever it is doing. */
   pause(): void {
     this.#process?.kill("SIGSTOP");
   }
 
-  /** Lets it go on. */
+  /** Resumes the server. */
   resume(): void {
     this.#process?.kill("SIGCONT");
   }
 
-  /** Ends it and removes its files. */
+  /** Ends the server and removes its files. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -33,7 +33,7 @@ describeWith(redisIsMissing)("the store in Redis", () => {
     await server[Symbol.asyncDispose]();
   });
 
-  test("keeps every contract over a URL", { timeout: 60_000 }, async () => {
+  test("passes every check with a URL", { timeout: 60_000 }, async () => {
     expect(await broken(open(`${server.url}?prefix=conformance:`))).toEqual([]);
     const redis = new Redis(server.url);
     const names = await redis.keys("*");
@@ -41,7 +41,7 @@ describeWith(redisIsMissing)("the store in Redis", () => {
     expect(names.filter((name) => !name.startsWith("conformance:"))).toEqual([]);
   });
 
-  test("keeps every contract over a client of ioredis", { timeout: 60_000 }, async () => {
+  test("passes every check with a client of ioredis", { timeout: 60_000 }, async () => {
     const client = new Redis(server.url);
     onTestFinished(() => client.disconnect());
     const store = createRedisStore({ client });
@@ -50,12 +50,12 @@ describeWith(redisIsMissing)("the store in Redis", () => {
     expect(await client.ping()).toBe("PONG");
   });
 
-  test("a lease ends although the clock of the server is set back", async () => {
+  test("a lease ends even if the server's clock is set back", async () => {
     const redis = new Redis(server.url);
     onTestFinished(() => redis.disconnect());
     const store = open(`${server.url}?prefix=clock:`);
     await store.acquire(key, 100);
-    // As the lease looks after the clock was set back by an hour.
+    // The lease as it would look after the clock was set back by an hour.
     const lease = "clock:{project}:lease:session";
     await redis.hincrby(lease, "expires", 3_600_000);
     await expect(store.acquire(key, 100)).rejects.toMatchObject({ code: "lease_held" });
@@ -63,7 +63,7 @@ describeWith(redisIsMissing)("the store in Redis", () => {
     await expect.poll(taken, { timeout: 10_000 }).toMatchObject({ token: 2 });
   });
 
-  test("keeps every contract over a client of redis", { timeout: 60_000 }, async () => {
+  test("passes every check with a client of redis", { timeout: 60_000 }, async () => {
     const client = createClient({ url: server.url });
     await client.connect();
     onTestFinished(() => client.destroy());
@@ -79,15 +79,15 @@ describeWith(redisIsMissing)("the store in Redis", () => {
     await two.release(await two.acquire(key, 60_000));
   });
 
-  test("says what it needs", () => {
+  test("says which options it needs", () => {
     expect(() => createRedisStore({})).toThrow("either url or client");
     expect(() => createRedisStore({ url: "http://x" })).toThrow("redis:");
     expect(() => createRedisStore({ url: "secret password" })).not.toThrow("secret");
   });
 });
 
-describeWith(redisIsMissing)("a Redis in trouble", () => {
-  test("an append whose answer is lost is stored once when it is repeated", async () => {
+describeWith(redisIsMissing)("a failing Redis", () => {
+  test("an append whose answer is lost is stored only once when it is repeated", async () => {
     await using own = await RedisServer.start();
     await using proxy = await ForgetfulProxy.start(own.port);
     const store = open(own.url.replace(`:${own.port}`, `:${proxy.port}`));
@@ -96,7 +96,7 @@ describeWith(redisIsMissing)("a Redis in trouble", () => {
     for (const id of ["b", "c", "d"]) {
       proxy.forgetNextAnswer();
       const batch = [entry(id), entry(`${id}2`)];
-      // A driver may repeat it itself, else the host does.
+      // The driver may repeat the append itself; otherwise the host does.
       await store.append(key, batch, lease).catch((error: unknown) => {
         expect(error).toMatchObject({ code: "unavailable" });
       });
@@ -108,7 +108,7 @@ describeWith(redisIsMissing)("a Redis in trouble", () => {
     await store.close?.();
   });
 
-  test("a killed server is an error, and everything acknowledged is there when it is back", async () => {
+  test("a killed server causes an error, and has all acknowledged entries after a restart", async () => {
     await using own = await RedisServer.start();
     const store = open(own.url);
     const lease = await store.acquire(key, 60_000);
@@ -122,7 +122,7 @@ describeWith(redisIsMissing)("a Redis in trouble", () => {
     expect((await store.load(key))?.map(({ id }) => id)).toEqual(["a", "b"]);
   });
 
-  test("a write that arrives late changes nothing after another took over", async () => {
+  test("a late write changes nothing after another writer has taken over", async () => {
     await using own = await RedisServer.start();
     const slow = open(own.url);
     const other = open(own.url);
@@ -133,7 +133,7 @@ describeWith(redisIsMissing)("a Redis in trouble", () => {
     const late = slow.append(key, [entry("late")], lease);
     await new Promise((resolve) => setTimeout(resolve, 50));
     own.resume();
-    // Whichever the server takes first: afterwards only one of them writes.
+    // Whichever write the server handles first, only one of the writers may continue afterwards.
     const next = await acquired;
     const isStored = await late.then(
       () => true,
@@ -147,7 +147,7 @@ describeWith(redisIsMissing)("a Redis in trouble", () => {
     expect(ids).toEqual(isStored ? ["a", "late", "b"] : ["a", "b"]);
   });
 
-  test("a full server refuses the whole batch, and lets go of the lease", async () => {
+  test("a full server refuses the whole batch, but releases the lease", async () => {
     await using own = await RedisServer.start("--maxmemory-policy", "noeviction");
     const store = open(own.url);
     const lease = await store.acquire(key, 60_000);

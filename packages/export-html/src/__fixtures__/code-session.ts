@@ -10,7 +10,7 @@ export function codeSession(size: number): ExportSource {
   const session = new SessionBuilder();
   for (let turn = 0; session.entries.length < size; turn += 1) {
     const path = files[turn % files.length] ?? "";
-    // Each turn sees another part of a file, so that hardly any text comes twice.
+    // Each turn shows another part of a file, so that hardly any text is repeated.
     const lines = readFileSync(join(root, path), "utf8").split("\n");
     const from = (Math.floor(turn / files.length) * 23) % lines.length;
     const part = lines.slice(from, from + 60).map((line) => line.replace(/\w{6,}/g, (word) => `${word}${turn % 7}`));

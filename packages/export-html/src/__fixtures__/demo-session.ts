@@ -47,7 +47,7 @@ parseDuration("1.5 H"); // { amount: 1.5, unit: "h" }
 
 All 14 tests pass. The grammar is described in [RFC 3339, appendix A](https://www.rfc-editor.org/rfc/rfc3339#appendix-A).`;
 
-/** A session with a bit of everything, the way people's sessions look. */
+/** A session with a bit of everything, similar to real ones. */
 export function demoSession(): ExportSource {
   const session = new SessionBuilder();
   session.add("model_change", { provider: "anthropic", modelId: "claude-sonnet-5" });
@@ -134,7 +134,7 @@ function addSecondPart(session: SessionBuilder): void {
   session.assistant("It shows a gradient from blue to sand: the new theme of the timer page.");
 }
 
-/** A small PNG, made here so that no binary file is needed. */
+/** A small PNG, generated here so that no binary file is needed. */
 function gradientImage(): string {
   const [width, height] = [240, 60];
   const pixels = Buffer.alloc((width * 3 + 1) * height);

@@ -5,18 +5,18 @@ const start = Date.parse("2026-11-20T09:12:00.000Z");
 
 const usualStep = 7_000;
 
-/** Builds sessions for tests: each entry becomes a child of the one before. */
+/** Builds sessions for tests: each entry is a child of the previous one. */
 export class SessionBuilder {
   readonly entries: SessionEntry[] = [];
   leafId: string | null = null;
   #time = start;
 
-  /** When the next entry comes. */
+  /** The time of the next entry. */
   get now(): number {
     return this.#time;
   }
 
-  /** The next entry comes so many seconds after the one before it. */
+  /** Dates the next entry the given number of seconds after the previous one. */
   after(seconds: number): void {
     this.#time += seconds * 1000 - usualStep;
   }

@@ -115,7 +115,7 @@ function taskResult(folder: string) {
 }
 
 /**
- * A session of longer work, with todos, a verified task and long output. Writes its file and those of
+ * A session with longer work: todos, a verified task and long output. Writes its file and those of
  * its task below `directory`.
  */
 export function workSession(directory: string): ExportSource {

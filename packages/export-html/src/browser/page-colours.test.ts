@@ -3,7 +3,7 @@ import { pageColours } from "./page-colours.ts";
 
 type Name = keyof typeof pageColours;
 
-/** Which texts are on which backgrounds. */
+/** Which text colours appear on which backgrounds. */
 const uses: readonly (readonly [texts: readonly Name[], backgrounds: readonly Name[]])[] = [
   [
     ["text", "soft", "accent"],

@@ -1,4 +1,4 @@
-/** Browser code: gives the session's JSONL back, byte by byte. */
+/** Browser code: restores the session's JSONL byte for byte. */
 export const pageDownloadScript = `
 const images = new Map();
 for (const source of [document, byId("elsewhere").content]) {

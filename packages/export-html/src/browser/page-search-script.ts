@@ -1,4 +1,4 @@
-/** Browser code: finds text in all branches; matches are painted, the document stays as it is. */
+/** Browser code: finds text in all branches. Matches are painted; the document does not change. */
 export const pageSearchScript = `
 const query = byId("query");
 const count = byId("count");

@@ -1,4 +1,4 @@
-/** Browser code: shows any branch, and the tree to choose it from. */
+/** Browser code: shows any branch, and the tree for choosing one. */
 export const pageTreeScript = `
 const byId = (id) => document.getElementById(id);
 const index = JSON.parse(byId("index").textContent);

@@ -25,7 +25,7 @@ export function hasSubject(tool: string): boolean {
   return Object.hasOwn(subjects, tool);
 }
 
-/** What a call is about: the path, the command, the pattern; else its arguments. */
+/** The subject of a call: its path, command or pattern; otherwise its arguments. */
 export function callSubject(tool: string, parameters: Fields): string {
   const subject = hasSubject(tool) ? subjects[tool]?.(parameters) : undefined;
   return subject ?? argumentsOf(parameters);

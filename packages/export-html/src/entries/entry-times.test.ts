@@ -21,7 +21,7 @@ it("measures a reply from the prompt or the results before it", () => {
   expect(times.replyMs(4)).toBe(2000);
 });
 
-it("measures a tool that ran beside others by its own time, without the wait for an approval", () => {
+it("measures a tool that ran in parallel by its own time, without the wait for an approval", () => {
   const session = new SessionBuilder();
   const start = session.now;
   session.assistant([call("1", "read", {}), call("2", "bash", {})]);
@@ -35,7 +35,7 @@ it("measures a tool that ran beside others by its own time, without the wait for
   expect(times.resultMs(3)).toBe(12_000);
 });
 
-it("knows no time where there is none, or where clocks ran backwards", () => {
+it("returns no time if there is none, or if clocks ran backwards", () => {
   const session = new SessionBuilder();
   session.user("go");
   session.after(-50);
@@ -47,7 +47,7 @@ it("knows no time where there is none, or where clocks ran backwards", () => {
   expect(times.resultMs(2)).toBeUndefined();
 });
 
-it("does not count the pause before a run that was continued", () => {
+it("does not count the pause before a continued run", () => {
   const session = new SessionBuilder();
   session.user("go");
   session.assistant("one");
@@ -57,7 +57,7 @@ it("does not count the pause before a run that was continued", () => {
   expect(timesOf(session).replyMs(2)).toBe(4000);
 });
 
-it("notices a new day and another model on the branch, not beside it", () => {
+it("notices a new day and another model only on the branch itself", () => {
   const session = new SessionBuilder();
   const first = session.user("one");
   session.assistant("a", { model: "x" });

@@ -2,18 +2,18 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { fieldText } from "./facts.ts";
 import { messageOf, type SessionOutline } from "./session-outline.ts";
 
-/** What changes from entry to entry, so that the page need not repeat it. */
+/** The facts that change from entry to entry, so that the page need not repeat them. */
 export interface EntryTimes {
   /** How long the model took for a reply, from the message or result before it; in ms. */
   replyMs(index: number): number | undefined;
   /** How long a tool took for its result, without the wait for an approval; in ms. */
   resultMs(index: number): number | undefined;
-  /** Whether an entry is the first on another day than the prompt before it. */
+  /** Whether an entry is the first on another day than the previous prompt. */
   isNewDay(index: number): boolean;
   isNewModel(index: number): boolean;
 }
 
-/** Reads when things happened; times that are missing or run backwards are left out. */
+/** Reads the times of entries; times that are missing or run backwards are left out. */
 export function readTimes(outline: SessionOutline): EntryTimes {
   const { entries, parents, nested } = outline;
   const times = entries.map(({ timestamp }) => timeOf(timestamp));
@@ -23,7 +23,7 @@ export function readTimes(outline: SessionOutline): EntryTimes {
   return {
     replyMs(index) {
       const before = above.message[parents[index] ?? -1];
-      // After anything else, the pause before a run that was continued would count.
+      // After any other entry, the pause before a continued run would count.
       const isRequest = requestRoles.has(fieldText(messages(before)?.role));
       const start = isRequest ? times[before ?? -1] : timeOf(messages(index)?.timestamp);
       return difference(start, times[index]);
@@ -53,7 +53,7 @@ export function modelOf(message: Readonly<Record<string, unknown>> | undefined):
 
 const requestRoles: ReadonlySet<string> = new Set(["user", "toolResult", "custom"]);
 
-/** At each entry, the last one of a kind on its branch, itself included. */
+/** For each entry, the last entry of a kind on its branch, including itself. */
 function latestAbove(outline: SessionOutline) {
   const message: number[] = [];
   const prompt: number[] = [];
@@ -67,7 +67,7 @@ function latestAbove(outline: SessionOutline) {
   return { message, prompt, reply };
 }
 
-/** Where a call was allowed or denied, by its id. */
+/** The answers that allowed or denied calls, by call id. */
 function answersIn({ entries }: SessionOutline): Map<string, number> {
   const answers = new Map<string, number>();
   for (const [index, entry] of entries.entries()) {
@@ -77,7 +77,7 @@ function answersIn({ entries }: SessionOutline): Map<string, number> {
   return answers;
 }
 
-/** The message of an entry; one of an extension counts as such. */
+/** The message of an entry; an extension's message counts, too. */
 function messageAt(
   { entries }: SessionOutline,
   index: number | undefined,

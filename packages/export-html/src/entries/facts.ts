@@ -41,7 +41,7 @@ export function usageFacts(usage: unknown): Html | undefined {
   return html`<span class="usage">${parts.join(" · ")}</span>`;
 }
 
-/** Output of a program without the codes that only a terminal understands. */
+/** Output of a program without codes that only a terminal understands. */
 export function terminalText(text: string): string {
   return new OutputSanitizer().push(text.replace(/\r\n?/g, "\n"));
 }
@@ -74,8 +74,8 @@ export function countLines(text: string): number {
 }
 
 /**
- * A field as text, whatever a file has in its place: an object may have members that keep it from
- * becoming a text.
+ * A field as text, whatever a file contains in its place: an object may have members that prevent
+ * its conversion to text.
  */
 export function fieldText(value: unknown): string {
   return typeof value === "object" && value !== null ? "" : String(value);

@@ -1,8 +1,8 @@
-/** Shorter ones are not worth a reference. */
+/** Shorter data does not justify a reference. */
 const minLength = 1000;
 
 /**
- * The images of a page by their data. The session that the page holds for download refers to them, or
+ * The images of a page by their data. The session for download in the page refers to them; otherwise
  * every image would be in the page twice.
  */
 export class PageImages {
@@ -10,7 +10,10 @@ export class PageImages {
   #added: string[] = [];
   #count = 0;
 
-  /** The number of an image that the page shows as it is in the session; undefined if it has one, or is small. */
+  /**
+   * The number of an image, which the page shows unchanged; undefined if it is already known, or is
+   * small.
+   */
   add(data: string): number | undefined {
     if (data.length < minLength || this.#numbers.has(data)) return undefined;
     this.#added.push(data);
@@ -22,12 +25,12 @@ export class PageImages {
     return this.#numbers.get(data);
   }
 
-  /** The images added so far are on the page. */
+  /** Marks the images added so far as being on the page. */
   keep(): void {
     this.#added = [];
   }
 
-  /** The images added since {@link keep} did not get onto the page. */
+  /** Discards the images added since {@link keep}, because they are not on the page. */
   drop(): void {
     for (const data of this.#added) this.#numbers.delete(data);
     this.#added = [];

@@ -4,15 +4,15 @@ import { ENVIRONMENT_ENTRY, hostNotes } from "@tau-agent/sessions/log";
 import { fieldText, numberOf } from "./facts.ts";
 
 /**
- * Entries that tell a reader nothing: what the host notes for itself, and levels of thinking at which
- * nothing was thought, as with models that cannot. A level that ends thinking is not one of them.
+ * Entries without information for a reader: the host's own notes, and thinking levels at which no
+ * thinking happened, as with models that cannot think. A level that ends thinking is not quiet.
  */
 export function quietEntries(
   entries: readonly SessionEntry[],
   parents: readonly number[],
 ): ReadonlySet<number> {
   const quiet = new Set<number>();
-  // The last change of the level at or above each entry.
+  // For each entry, the last change of the level at or above it.
   const levels: number[] = [];
   const used = new Set<number>();
   for (const [index, entry] of entries.entries()) {
@@ -31,7 +31,7 @@ export function quietEntries(
   return quiet;
 }
 
-/** The operating system and processor that the model was told; the first of them. */
+/** The first operating system and processor that the model was told. */
 export function platformOf(entries: readonly SessionEntry[]): string {
   const { data } = (entries.find(isEnvironment) ?? {}) as { data?: unknown };
   return isJsonObject(data) ? fieldText(data.platform ?? "") : "";

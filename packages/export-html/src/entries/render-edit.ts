@@ -2,7 +2,7 @@ import { renderDiff, type ShownDiff } from "@tau-agent/markup";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { diffLines } from "@tau-agent/system";
 
-/** The change that an edit made: from its result, otherwise derived from its arguments. */
+/** The change made by an edit: from its result, otherwise derived from its arguments. */
 export async function renderEdit(
   parameters: Readonly<Record<string, unknown>>,
   details: unknown,

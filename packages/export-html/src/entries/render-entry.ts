@@ -28,7 +28,7 @@ export async function renderEntry(index: number, renderer: Renderer): Promise<Ht
 `;
 }
 
-/** What a person did has a time of day, and a date where that changes; settings have neither. */
+/** The time of day of a person's action, with the date if that changed; settings have neither. */
 function clockOf(index: number, kind: string, time: string, { times }: Renderer): Html {
   if (time === "" || kind === "setting" || kind === "other") return html`#`;
   const date = kind === "user" && times.isNewDay(index) ? `${time.slice(0, 10)} ` : "";
@@ -42,7 +42,7 @@ async function viewOf(index: number, entry: SessionEntry, renderer: Renderer): P
     return viewOfEntry(entry, renderer, index === renderer.todosAt);
   } catch {
     renderer.images.drop();
-    // Other programs write entries too; one that does not fit its type is shown as data.
+    // Other programs write entries, too; an entry that does not fit its type is shown as data.
     return { kind: "other", who: fieldText(entry.type), body: renderData("Data", entry) };
   }
 }

@@ -10,7 +10,7 @@ const blocks = (markup: string) =>
 const titles = (markup: string) =>
   [...markup.matchAll(/<summary>(.*?)<\/summary>/g)].map(([, text]) => text);
 
-it("shows ten lines as they are, and folds what comes after them", () => {
+it("shows ten lines, and folds all lines after them", () => {
   expect(renderLines(numbered(10)).text).not.toContain("<details");
   expect(renderLines(`${numbered(10)}\n`).text).not.toContain("<details");
   const folded = renderLines(numbered(24)).text;
@@ -20,13 +20,13 @@ it("shows ten lines as they are, and folds what comes after them", () => {
   expect(titles(renderLines(numbered(11)).text)).toEqual(["1 more line"]);
 });
 
-it("counts a line that the page must wrap as several", () => {
+it("counts a line that wraps on the page as several", () => {
   const wide = Array.from({ length: 6 }, () => "x".repeat(300)).join("\n");
   expect(titles(renderLines(wide).text)).toEqual(["3 more lines"]);
   expect(titles(renderLines("y".repeat(5_000)).text)).toEqual(["3900 more characters"]);
 });
 
-it("shows the end of output whose end says most", () => {
+it("shows the end of output if the end is most informative", () => {
   const markup = renderLastOutput(`${numbered(24)}\n`)?.text ?? "";
   expect(titles(markup)).toEqual(["14 earlier lines"]);
   expect(blocks(markup)[1]).toMatch(/^line 15\n.*line 24$/s);

@@ -7,13 +7,13 @@ const shownLines = 10;
 /** Characters that fit on a line of the page; longer lines are wrapped, and count as several. */
 const lineLength = 110;
 
-/** Output of a program: its first ten lines, and the others on demand. */
+/** Output of a program: its first ten lines, and the rest on demand. */
 export function renderOutput(text: string): Html | undefined {
   const cleaned = cleanOutput(text);
   return cleaned === "" ? undefined : renderLines(cleaned);
 }
 
-/** Output whose end says most, as that of a failed command: the last ten lines. */
+/** Output whose end is most informative, such as that of a failed command: its last ten lines. */
 export function renderLastOutput(text: string): Html | undefined {
   const cleaned = cleanOutput(text);
   const lines = cleaned.split("\n");
@@ -40,7 +40,7 @@ export function renderLines(text: string, coloured: Html = escapeText(text)): Ht
 
 interface Cut {
   readonly at: number;
-  /** How many whole lines come before it; undefined inside a line. */
+  /** The number of whole lines before the cut; undefined if it is inside a line. */
   readonly lines: number | undefined;
 }
 

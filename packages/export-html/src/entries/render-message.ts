@@ -129,7 +129,7 @@ function renderBash(message: Fields, { highlight }: Renderer): Html {
   }`;
 }
 
-/** A message of an extension; one that is not for display starts folded. */
+/** A message of an extension; it starts folded if it is not for display. */
 export function renderCustom(message: Fields, renderer: Renderer): EntryView {
   const who = fieldText(message.customType ?? "Extension");
   const content = html`${renderContent(message.content, renderer)}`;

@@ -26,7 +26,7 @@ export interface Renderer {
   readonly highlight: Highlight;
 }
 
-/** The blocks of a message's content; a string is one text block, anything else none. */
+/** The blocks of a message's content; a string is one text block, anything else is empty. */
 export function blocksOf(content: unknown): Readonly<Record<string, unknown>>[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content.filter(isJsonObject) : [];
@@ -39,7 +39,7 @@ export function textOf(content: unknown): string {
     .join("\n");
 }
 
-/** An image, or a word in its place when it cannot be shown safely. */
+/** An image, or a word in its place if it cannot be shown safely. */
 export function renderImage(block: Readonly<Record<string, unknown>>, { images }: Renderer): Html {
   const source = isJsonObject(block.source) ? block.source : {};
   const type = block.mimeType ?? source.mediaType ?? source.media_type;

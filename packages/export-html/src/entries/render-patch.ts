@@ -1,7 +1,7 @@
 import { diffCounts, type Html, html, renderDiff } from "@tau-agent/markup";
 import { foldable } from "./render-parts.ts";
 
-/** Longer changes of one file start folded. */
+/** Longer changes to a file start folded. */
 const openLines = 60;
 
 export function renderPatch(patch: string): Html {
@@ -23,7 +23,7 @@ function renderFile(text: string): Html {
   return foldable(html`${title} ${diffCounts(counts)}`, block, isShort, "file");
 }
 
-/** The name of the file after the change, or of one that was deleted. */
+/** The name of the file after the change, or before it if the file was deleted. */
 function fileName(text: string): string {
   const names = [
     /^\+\+\+ (?:b\/)?(.+?)\t?$/m,

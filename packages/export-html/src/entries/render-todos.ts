@@ -31,7 +31,7 @@ export function readTodosOf(entry: SessionEntry | undefined): readonly TodoItem[
   return attempt(() => entry && todosOf(entry));
 }
 
-/** A todo list in the conversation: open where it is the latest, otherwise one line. */
+/** A todo list in the conversation: open if it is the latest, otherwise a single line. */
 export function renderTodos(todos: readonly TodoItem[], isLatest: boolean): Html {
   if (todos.length === 0) return html`<p class="note">The list is empty</p>`;
   const active = todos.find(({ status }) => status === "in_progress");

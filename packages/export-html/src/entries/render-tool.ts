@@ -43,7 +43,7 @@ interface Call {
   readonly raw?: unknown;
 }
 
-/** Whether a command does not fit into the heading. */
+/** Whether a command is too long for the heading. */
 function isLong(command: string): boolean {
   return command.length >= 200 || command.includes("\n");
 }
@@ -65,7 +65,7 @@ function request({ name, parameters, raw }: Call, { highlight }: Renderer): Html
   return json.length < 120 ? undefined : renderLines(json, highlight(json, "json"));
 }
 
-/** What a `task` call asks for, unless its heading says it all. */
+/** The request of a `task` call, unless the heading already shows it. */
 function renderOrder(parameters: Fields): Html | undefined {
   const { task, tasks, context } = parameters;
   const several = Array.isArray(tasks) ? tasks.filter(isJsonObject) : [];
@@ -113,7 +113,7 @@ interface ResultView {
   readonly facts?: readonly (Html | undefined)[];
 }
 
-/** The content of a result without a call, shown in the way that fits the tool. */
+/** The content of a result without its call, shown in the form for its tool. */
 export async function renderResultBody(
   index: number,
   message: Fields,

@@ -7,7 +7,7 @@ import type { Renderer } from "./render-parts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A log is read to its end on the page that shows it, unless it is very long. */
+/** A log is shown completely, unless it is very long. */
 const maxLogBytes = 64 * 1024;
 
 const marks: Readonly<Record<string, string>> = { passed: "✓", failed: "✗", skipped: "–" };
@@ -17,7 +17,7 @@ export function statusMark(status: string, words = status): Html {
   return html`<span class="status ${Object.hasOwn(marks, status) ? status : "skipped"}">${mark} ${words}</span>`;
 }
 
-/** The checks of a subagent's work: each attempt with its commands and what they printed. */
+/** The checks of a subagent's work: each attempt with its commands and their output. */
 export async function renderVerification(
   verification: unknown,
   renderer: Renderer,

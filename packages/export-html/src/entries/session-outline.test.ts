@@ -27,7 +27,7 @@ it("replaces a missing parent with the preceding entry", () => {
   expect(outlineSession(entries, "c").path).toEqual([0, 1, 2]);
 });
 
-it("names calls in the tree by what they are about, and results that failed", () => {
+it("names calls in the tree by their subjects, and marks failed results", () => {
   const session = new SessionBuilder();
   session.user("go");
   session.assistant([
@@ -56,7 +56,7 @@ it("names calls in the tree by what they are about, and results that failed", ()
   ]);
 });
 
-it("leaves out what the host notes for itself, and levels at which nothing was thought", () => {
+it("leaves out the host's own notes, and levels at which no thinking happened", () => {
   const session = new SessionBuilder();
   const level = (thinkingLevel: string) => session.add("thinking_level_change", { thinkingLevel });
   level("medium");
@@ -82,7 +82,7 @@ it("leaves out what the host notes for itself, and levels at which nothing was t
   expect(platformOf(entries)).toBe("linux x64");
 });
 
-it("never runs in circles, whatever the ids", () => {
+it("never runs into a cycle, whatever the ids", () => {
   const id = fc.constantFrom("a", "b", "c", "d");
   const nodes = fc.array(fc.tuple(id, fc.option(id)), { maxLength: 20 });
   fc.assert(
@@ -96,7 +96,7 @@ it("never runs in circles, whatever the ids", () => {
   );
 });
 
-it("shows a result within its reply, also when branches use the same call id", () => {
+it("shows a result within its reply, even if branches use the same call id", () => {
   const session = new SessionBuilder();
   const root = session.user("go");
   session.assistant([call("0", "bash", { command: "a" })]);
@@ -114,7 +114,7 @@ it("shows a result within its reply, also when branches use the same call id", (
   expect(resultsOf.get(3)?.get("0")).toEqual([4]);
 });
 
-it("takes the last label of an entry, and none when it was cleared", () => {
+it("takes the last label of an entry, and none if it was cleared", () => {
   const session = new SessionBuilder();
   const first = session.user("one");
   const second = session.user("two");

@@ -10,14 +10,14 @@ export interface SessionOutline {
   /** The entries from the root to the leaf, oldest first. */
   readonly path: readonly number[];
   readonly indexOf: ReadonlyMap<string, number>;
-  /** The leaf, -1 when there is none. */
+  /** The leaf; -1 if there is none. */
   readonly leaf: number;
   readonly labels: ReadonlyMap<string, string>;
   /** Results of the calls of a reply: index of the reply, then id of the call. */
   readonly resultsOf: ReadonlyMap<number, ReadonlyMap<string, readonly number[]>>;
   /** Entries that are shown within a reply, with the index of that reply. */
   readonly nested: ReadonlyMap<number, number>;
-  /** Entries that are not shown, because they tell a reader nothing. */
+  /** Entries that are not shown, because they have no information for a reader. */
   readonly quiet: ReadonlySet<number>;
 }
 
@@ -73,7 +73,7 @@ function labelsOf(entries: readonly SessionEntry[]): Map<string, string> {
 function matchResults(entries: readonly SessionEntry[], parents: readonly number[]) {
   const resultsOf = new Map<number, Map<string, number[]>>();
   const nested = new Map<number, number>();
-  // The last reply with calls at or above each entry.
+  // For each entry, the last reply with calls at or above it.
   const replies: number[] = [];
   for (const [index, entry] of entries.entries()) {
     const message = messageOf(entry);
@@ -110,7 +110,7 @@ const silentTypes: ReadonlySet<string> = new Set([
   "usage",
 ] satisfies (KnownSessionEntry["type"] | "usage")[]);
 
-/** Whether anything in a session can be read: more than settings and state. */
+/** Whether a session contains anything to read: more than settings and state. */
 export function hasConversation(entries: readonly SessionEntry[]): boolean {
   return entries.some(({ type }) => !silentTypes.has(type));
 }

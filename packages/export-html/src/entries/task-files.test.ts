@@ -15,14 +15,14 @@ afterEach(() => rmSync(directory, { recursive: true }));
 const read = (path: unknown, parent?: string) =>
   taskFilesOf(join(directory, "session.jsonl"), parent).read(path, ".patch", 100);
 
-it("reads files beside the session, wherever it was when they were written", async () => {
+it("reads files beside the session, wherever the session was when they were written", async () => {
   const found = { text: "a patch", isCut: false };
   expect(await read(join(directory, "session/a.patch"))).toEqual(found);
   expect(await read("/before/it/moved/a.patch")).toEqual(found);
   expect(await read("C:\\before\\a.patch")).toEqual(found);
 });
 
-it("reads the files of the session that this one was forked from", async () => {
+it("reads the files of the session from which this one was forked", async () => {
   const fork = taskFilesOf(join(directory, "fork.jsonl"), join(directory, "session.jsonl"));
   expect(await fork.read("/x/a.patch", ".patch", 100)).toEqual({ text: "a patch", isCut: false });
 });
@@ -39,7 +39,7 @@ it("reads the temporary files of a session without a file", async () => {
   expect(await read(join(folder, "b.patch"))).toBeUndefined();
 });
 
-it("reads nothing else, whatever path a session names", async () => {
+it("reads no other files, whatever path a session names", async () => {
   writeFileSync(join(directory, "outside.patch"), "secret");
   writeFileSync(join(directory, "session/key"), "secret");
   symlinkSync(join(directory, "outside.patch"), join(directory, "session/link.patch"));
@@ -62,7 +62,7 @@ it("reads nothing else, whatever path a session names", async () => {
   }
 });
 
-it("cuts what is too long", async () => {
+it("cuts files that are too long", async () => {
   writeFileSync(join(directory, "session/long.patch"), "x".repeat(500));
   expect(await read("long.patch")).toEqual({ text: "x".repeat(100), isCut: true });
 });

@@ -9,11 +9,13 @@ interface TaskFile {
 }
 
 export interface TaskFiles {
-  /** The beginning of a file by the path in a result; undefined if there is none. */
+  /** The beginning of a file by its path in a result; undefined if there is no such file. */
   read(path: unknown, kind: ".patch" | ".log", maxBytes: number): Promise<TaskFile | undefined>;
 }
 
-/** The files in the folders beside a session's file; nothing else of the disk gets into a page. */
+/**
+ * Reads files in the folders beside a session's file; no other file on the disk gets into a page.
+ */
 export function taskFilesOf(
   sessionPath: string | undefined,
   parentSession: string | undefined,
@@ -32,7 +34,7 @@ export function taskFilesOf(
   };
 }
 
-/** Tasks of a session without a file have a temporary folder for each call. */
+/** The temporary folder of a call, for tasks of a session without a file. */
 function temporaryFolder(path: string): string[] {
   const folder = dirname(path);
   return /^tau-tasks-[\da-f]+$/.test(basename(folder)) ? [folder] : [];
@@ -41,7 +43,7 @@ function temporaryFolder(path: string): string[] {
 async function readStart(path: string, maxBytes: number): Promise<TaskFile | undefined> {
   let file: FileHandle;
   try {
-    // A link could lead anywhere, and a pipe would wait for its writer.
+    // A link could lead anywhere, and reading a pipe would wait for its writer.
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
     file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch {

@@ -8,7 +8,10 @@ import { messageOf, type SessionOutline } from "./session-outline.ts";
 
 type TreeRow = readonly [parent: number, kind: RowKind, words: string, label?: string];
 
-/** Beside the kinds of entries: calls whose results have rows of their own, failed ones, and what is not shown. */
+/**
+ * Kinds of rows besides those of entries: calls whose results have separate rows, failed results,
+ * and entries that are not shown.
+ */
 type RowKind = EntryKind | "calls" | "failed" | "quiet";
 
 export interface TreeIndex {
@@ -61,7 +64,7 @@ function describe(entry: SessionEntry, index: number, outline: SessionOutline): 
   }
 }
 
-/** A reply; without words, its calls, unless they have rows of their own. */
+/** Describes a reply; if it has no text, by its calls, unless they have separate rows. */
 function describeReply(
   message: Fields,
   index: number,
@@ -76,7 +79,9 @@ function describeReply(
   return [hasRows ? "calls" : "assistant", calls.map(nameCall).join(", ")];
 }
 
-/** A result by its call, as in `bash: npm test`; its output if the call is not there. */
+/**
+ * Describes a result by its call, as in `bash: npm test`, or by its output if the call is missing.
+ */
 function describeResult(
   message: Fields,
   index: number,

@@ -24,7 +24,7 @@ it.each([
   expect(formatDuration(ms)).toBe(text);
 });
 
-it("never fills a unit, and is wrong by at most half of the smallest one shown", () => {
+it("never fills a unit, and is off by at most half of the smallest unit shown", () => {
   const lengths = { ms: 1, s: second, min: minute, h: hour, d: day };
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 40 * day }), (ms) => {

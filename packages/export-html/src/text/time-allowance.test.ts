@@ -16,7 +16,7 @@ describe("a time allowance", () => {
     expect(() => allowance.run(1_000, broken)).toThrow(TypeError);
   });
 
-  it("interrupts work that never ends, also inside other work and in an expression", () => {
+  it("interrupts work that never ends, even inside other work and in a regular expression", () => {
     const allowance = new TimeAllowance(patient);
     expect(allowance.run(1_000, forever)).toBeUndefined();
     const hopeless = `${"a".repeat(200)}!`;
@@ -28,7 +28,7 @@ describe("a time allowance", () => {
     ]);
   });
 
-  it("works on small texts only, once slow texts have used up the total", () => {
+  it("processes only small texts once slow texts have used up the total", () => {
     const allowance = new TimeAllowance({ textMs: 20, totalMs: 50 });
     let begun = 0;
     const slow = (): never => {

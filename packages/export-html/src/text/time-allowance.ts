@@ -3,28 +3,34 @@ import type { Allowance } from "@tau-agent/markup";
 
 export interface TimeLimits {
   readonly textMs: number;
-  /** All texts together, beyond what texts of their length usually take. */
+  /** The limit for all texts together, beyond the usual time for their length. */
   readonly totalMs: number;
 }
 
 /** Libraries usually manage at least this much; only slower texts use up the total. */
 const usualCharactersPerMs = 250;
-/** A text below this size costs little, whatever it is. */
+/** A text below this size takes little time, whatever it contains. */
 const smallLength = 500;
-/** If the process computed for less than this part of the limit, the machine was busy with other work. */
+/**
+ * If the process used less CPU time than this share of the limit, the machine was busy with other
+ * work.
+ */
 const busyShare = 0.5;
 const maxAttempts = 5;
 
 const call = new Script("work()");
 
-/** Some texts keep the expressions of a language busy for minutes, and emphasis the parser of Markdown. */
+/**
+ * Some texts keep the regular expressions of a language busy for minutes, and emphasis may do so
+ * with the Markdown parser.
+ */
 export const colourLimits: TimeLimits = { textMs: 150, totalMs: 2_000 };
 export const markdownLimits: TimeLimits = { textMs: 400, totalMs: 3_000 };
 
 /**
- * Runs libraries whose time grows with the square of some texts, or worse. Work that exceeds its
- * limit is interrupted; once the texts of a page have used up the total, only small ones are worked
- * on. So the time of a page is bounded by its length.
+ * Runs libraries that take quadratic time, or worse, for some texts. Work that exceeds its limit is
+ * interrupted; once the texts of a page have used up the total, only small ones are processed. So
+ * the time for a page is bounded by its length.
  */
 export class TimeAllowance implements Allowance {
   readonly #textMs: number;
@@ -56,7 +62,9 @@ export class TimeAllowance implements Allowance {
     return { result, busyMs: (user + system) / 1000 };
   }
 
-  /** The result of `work`, or nothing if it has not ended in time; whatever it throws is thrown. */
+  /**
+   * The result of `work`, or nothing if it has not ended in time; errors of the work are thrown.
+   */
   #interruptible<Value>(work: () => Value): { value: Value } | undefined {
     let result: { value: Value } | undefined;
     this.#context.work = () => {

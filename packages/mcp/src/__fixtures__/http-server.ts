@@ -9,25 +9,25 @@ interface Message {
 }
 
 /**
- * An MCP server over streamable HTTP, with its own authorization server where it wants logins. A test changes
+ * An MCP server over streamable HTTP, with its own authorization server if it requires logins. A test changes
  * its members while it runs.
  */
 export class HttpFixture {
   readonly #server: Server;
-  /** Paths of all requests, with the method of MCP ones. */
+  /** The paths of all requests, with the method of MCP requests. */
   readonly requests: string[] = [];
-  /** Tokens that are taken; undefined if none is needed. */
+  /** The accepted tokens; undefined if none is needed. */
   tokens: Set<string> | undefined;
   readonly refreshTokens = new Set<string>();
-  /** A scope that calls of tools need. */
+  /** The scope required by calls of tools. */
   neededScope: string | undefined;
   grantedScope = "";
-  /** What every request of the protocol is answered with, if anything. */
+  /** The status with which every request of the protocol is answered, if any. */
   refusal: number | undefined;
   readonly sessions = new Set<string>();
-  /** Where the page of the login is; of this server if undefined. */
+  /** The address of the login page; on this server if undefined. */
   authorizationEndpoint: string | undefined;
-  /** The query of the last page of a login. */
+  /** The query of the last login page. */
   lastPage: URLSearchParams | undefined;
   registers = true;
   /** How long a renewal takes. */

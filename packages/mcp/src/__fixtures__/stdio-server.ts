@@ -1,6 +1,6 @@
 /**
- * An MCP server on stdio that behaves as its argument says, also badly. It is a program of its own: tests
- * start it with `node`.
+ * An MCP server on stdio that behaves, or misbehaves, as its argument says. It is a separate program,
+ * which tests start with `node`.
  */
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -11,13 +11,13 @@ export interface Behaviour {
   readonly resources?: readonly object[];
   readonly templates?: readonly object[];
   readonly instructions?: string;
-  /** What it does before it reads anything. */
+  /** What the server does before it reads any input. */
   readonly first?: "exit" | "rubbish" | "endless" | "flood" | "stderr";
-  /** Methods it never answers. */
+  /** Methods that it never answers. */
   readonly silent?: readonly string[];
   /** A file that receives a line for each start and each message. */
   readonly log?: string;
-  /** Ends at once when this file is there. */
+  /** Makes the server end immediately while this file exists. */
   readonly brokenWhile?: string;
 }
 
@@ -72,7 +72,7 @@ switch (behaviour.first) {
     break;
 }
 
-/** What the tools of the fixture do, by name. */
+/** The behaviour of the fixture's tools, by name. */
 const actions: Record<string, (message: Message) => unknown> = {
   echo: ({ params }) => text(`echo: ${String(params?.arguments?.message)}`),
   environment: () => text(JSON.stringify(process.env)),

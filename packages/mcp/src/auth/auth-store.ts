@@ -8,7 +8,7 @@ import type {
 import { isJsonObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import { readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
 
-/** What is kept for a server, in the form of other pi-compatible hosts. */
+/** The data kept for a server, in the form of other pi-compatible hosts. */
 export interface McpAuthState {
   readonly serverUrl: string;
   readonly clientInformation?: StoredOAuthClientInformation | undefined;
@@ -26,16 +26,16 @@ export class McpAuthStore {
     this.path = join(agentDirectory, "mcp-auth.json");
   }
 
-  /** The login of a server. Read each time: another process may have renewed it. */
+  /** The login of a server, read each time because another process may have renewed it. */
   async load(name: string, url: URL): Promise<McpAuthState | undefined> {
     const file = await readJsonFile(this.path);
     return file.kind === "object" ? stateOf(file.value, name, url) : undefined;
   }
 
   /**
-   * Changes the login of a server; `undefined` removes it. Other entries stay as they are.
+   * Changes the login of a server; `undefined` removes it. Other entries stay unchanged.
    *
-   * @throws {SessionError} `invalid_settings` when the file does not parse; it is left as it is
+   * @throws {SessionError} `invalid_settings` if the file does not parse; it stays unchanged
    */
   async change(
     name: string,
@@ -51,7 +51,7 @@ export class McpAuthStore {
       const entries = new Map(Object.entries(file.kind === "object" ? file.value : {}));
       const state = stateOf(Object.fromEntries(entries), name, url) ?? { serverUrl: url.href };
       const next = edit(state);
-      // Older versions kept logins by address alone.
+      // Older versions stored logins by address alone.
       entries.delete(url.href);
       if (next === undefined) entries.delete(keyOf(name, url));
       else entries.set(keyOf(name, url), next);
@@ -60,7 +60,7 @@ export class McpAuthStore {
     });
   }
 
-  /** Runs work that no other process does for this server meanwhile. */
+  /** Runs work while no other process runs such work for this server. */
   async alone<Result>(name: string, url: URL, work: () => Promise<Result>): Promise<Result> {
     const { createHash } = process.getBuiltinModule("node:crypto");
     const hash = createHash("sha256").update(keyOf(name, url)).digest("hex").slice(0, 16);

@@ -7,10 +7,13 @@ it.each([
   ["https://a.example/", false],
   ["https://a.example/x", true],
   ["https://a.example.evil", true],
-])("what %s has given out belongs to another than https://a.example: %s", (issuer, isOther) => {
-  for (const expected of ["https://a.example", "https://a.example/"]) {
-    expect(isOfAnother({ issuer }, expected)).toBe(isOther);
-    const kept = { issuer: issuer ?? expected };
-    expect(boundTo({ issuer }, expected)).toEqual(isOther ? undefined : kept);
-  }
-});
+])(
+  "credentials from %s belong to an issuer other than https://a.example: %s",
+  (issuer, isOther) => {
+    for (const expected of ["https://a.example", "https://a.example/"]) {
+      expect(isOfAnother({ issuer }, expected)).toBe(isOther);
+      const kept = { issuer: issuer ?? expected };
+      expect(boundTo({ issuer }, expected)).toEqual(isOther ? undefined : kept);
+    }
+  },
+);

@@ -1,6 +1,6 @@
 import type { OAuthServerInfo } from "@modelcontextprotocol/client";
 
-/** What an authorization server has given out; other hosts do not note which one it was. */
+/** Credentials issued by an authorization server; other hosts do not note which one. */
 interface Issued {
   readonly issuer?: string | undefined;
 }
@@ -12,12 +12,15 @@ export function issuerOf({
   return authorizationServerMetadata?.issuer ?? String(authorizationServerUrl);
 }
 
-/** Whether it is known that another authorization server has given it out. */
+/** Whether another authorization server is known to have issued it. */
 export function isOfAnother({ issuer }: Issued, expected: string): boolean {
   return issuer !== undefined && withoutSlash(issuer) !== withoutSlash(expected);
 }
 
-/** The same, noted as of this authorization server; undefined if it is another one's. */
+/**
+ * The same credentials, marked as issued by this authorization server; undefined if they are
+ * another one's.
+ */
 export function boundTo<Value extends Issued>(
   issued: Value | undefined,
   issuer: string | undefined,
@@ -26,7 +29,7 @@ export function boundTo<Value extends Issued>(
   return isOfAnother(issued, issuer) ? undefined : { ...issued, issuer: issued.issuer ?? issuer };
 }
 
-/** An address without a path is written in both ways. */
+/** An address without a path may be written with or without a final slash. */
 function withoutSlash(issuer: string): string {
   return issuer.endsWith("/") ? issuer.slice(0, -1) : issuer;
 }

@@ -20,12 +20,12 @@ import { type Challenge, clientOf, discover, withTokens } from "./server-tokens.
 export interface LoginContext {
   readonly store: McpAuthStore;
   readonly challenge: Challenge | undefined;
-  /** Shows the page to the user; rejects if they will not go there. */
+  /** Shows the page to the user; rejects if the user refuses. */
   readonly open: (url: string) => Promise<void>;
   readonly timeoutMs: number;
 }
 
-/** Logs in to a server through the user's browser; the tokens are stored when it resolves. */
+/** Logs in to a server in the user's browser; resolves once the tokens are stored. */
 export async function logIn(target: LoginTarget, context: LoginContext): Promise<void> {
   const state = randomHex(32);
   const callback = await callbackFor(target, context, state);
@@ -37,7 +37,7 @@ export async function logIn(target: LoginTarget, context: LoginContext): Promise
     if (target.oauth.authServerMetadataUrl !== undefined) {
       provider.found.discovered = await discover(target, challenge?.resourceMetadataUrl);
     }
-    // What was granted is asked for again: a login for one more scope must not lose the others.
+    // Requests the granted scopes again: a login for one more scope must not lose the others.
     const granted = challenge?.scope === undefined ? undefined : stored?.tokens?.scope;
     const scope = computeScopeUnion(target.oauth.scope, granted, challenge?.scope);
     const options = {
@@ -70,7 +70,7 @@ export async function logIn(target: LoginTarget, context: LoginContext): Promise
 /**
  * Finds the authorization server, and the page to show.
  *
- * @returns whether the server is of the time before servers named their authorization server
+ * @returns whether the server is too old to name its authorization server
  */
 async function beginLogin(provider: LoginProvider, options: AuthOptions): Promise<boolean> {
   const { auth, discoverOAuthProtectedResourceMetadata } = await import(
@@ -92,7 +92,7 @@ async function beginLogin(provider: LoginProvider, options: AuthOptions): Promis
       () => false,
     );
     if (isNamed) throw error;
-    // Then it is the server itself that says it, and nobody else's word is believed.
+    // Then the metadata is the server's own, and no third party's claim is trusted.
     const skipped = { forceReauthorization: true, skipIssuerMetadataValidation: true };
     await auth(provider, { ...options, ...skipped });
     return true;
@@ -104,7 +104,7 @@ async function answerOf(
   { open, timeoutMs }: LoginContext,
   page: string,
 ): Promise<URLSearchParams> {
-  // The browser may be back before the client says that it has opened the page.
+  // The browser may return before the client reports that it has opened the page.
   const opened = open(page).then(() => callback.answer);
   const answer = await unlessAborted(
     Promise.race([callback.answer, opened]),
@@ -119,7 +119,7 @@ async function answerOf(
   return answer;
 }
 
-/** A client that was registered before can only come back to where it was registered for. */
+/** A client that is already registered can only use the redirect address of its registration. */
 async function callbackFor(
   { server, url, oauth }: LoginTarget,
   { store }: LoginContext,
@@ -144,7 +144,7 @@ function redirectsOf(client: StoredOAuthClientInformation | undefined): readonly
   return Array.isArray(redirects) ? redirects.map(String) : [];
 }
 
-/** What the SDK asks of a client, and what it finds out on the way. */
+/** The client provider for the SDK, with the data that it discovers on the way. */
 type LoginProvider = OAuthClientProvider & {
   readonly found: { discovered?: OAuthDiscoveryState | undefined; page?: string };
 };

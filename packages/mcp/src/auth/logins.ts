@@ -11,7 +11,7 @@ import { type Challenge, createServerTokens, type ServerTokens } from "./server-
 
 export interface LoginsOptions {
   readonly agentDirectory: string;
-  /** Shows a page to the user; rejects if they will not go there. */
+  /** Shows a page to the user; rejects if the user refuses. */
   readonly open: (url: string, server: string) => Promise<void>;
   readonly timeoutMs?: number | undefined;
 }
@@ -41,7 +41,10 @@ export function createMcpLogins(options: LoginsOptions) {
   }
 
   return {
-    /** The tokens for an address. One object for all its connections, so that one renews for all. */
+    /**
+     * The tokens for an address. All its connections share one object, so that one renewal serves
+     * them all.
+     */
     providerFor(target: LoginTarget): AuthProvider {
       const key = `${target.server}\0${target.url.href}\0${JSON.stringify(target.oauth)}`;
       const known = tokens.get(key);
@@ -52,7 +55,7 @@ export function createMcpLogins(options: LoginsOptions) {
       tokens.set(key, made);
       return made;
     },
-    /** Notes which scope a server wants that refused one. */
+    /** Notes the missing scope for which a server refused a request. */
     noteRefusal(server: string, error: unknown): void {
       const { requiredScope, resourceMetadataUrl } = Object(error) as {
         requiredScope?: string;
@@ -88,7 +91,7 @@ export function createMcpLogins(options: LoginsOptions) {
 
 export type McpLogins = ReturnType<typeof createMcpLogins>;
 
-/** The server has no place where clients register themselves. */
+/** Whether the server does not let clients register themselves. */
 function isUnregistered(error: unknown): boolean {
   const { status } = Object(error) as { status?: unknown };
   return (

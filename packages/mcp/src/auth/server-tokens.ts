@@ -15,12 +15,12 @@ export interface Challenge {
   readonly scope?: string | undefined;
 }
 
-/** Tokens this close to their end are renewed before they are used. */
+/** Tokens this close to their expiry are renewed before use. */
 const RENEW_BEFORE_MS = 30_000;
 
 /**
- * The tokens of one server: sends the stored one, and renews it when it has run out or was refused, once for
- * any number of requests and processes. It never begins a login.
+ * The tokens of one server. Sends the stored token, and renews it when it has expired or was refused, once
+ * for any number of requests and processes. Never starts a login.
  */
 export function createServerTokens(
   target: LoginTarget,
@@ -44,7 +44,7 @@ export function createServerTokens(
     const { server, url } = target;
     await store.alone(server, url, async () => {
       const state = await load();
-      // Somebody else has renewed it meanwhile.
+      // Another process has renewed it meanwhile.
       if (state?.tokens !== undefined && state.tokens.access_token !== refused) return;
       const refreshToken = state?.tokens?.refresh_token;
       const client = clientOf(target.oauth) ?? state?.clientInformation;
@@ -65,7 +65,8 @@ export function createServerTokens(
     const info = state.discovery ?? (await discover(target));
     const { authorizationServerMetadata: metadata, authorizationServerUrl } = info;
     const issuer = issuerOf(info);
-    // A server that names another one now must not get there what the first one has given out.
+    // If the server now names another authorization server, that one must not receive what the
+    // first one issued.
     for (const issued of [state.tokens, clientInformation]) {
       if (issued === undefined || !isOfAnother(issued, issuer)) continue;
       throw new NeedsLogin(
@@ -109,7 +110,7 @@ export function createServerTokens(
 
 export type ServerTokens = AuthProvider;
 
-/** A state with new tokens; a refresh token that is not replaced stays. */
+/** A state with new tokens; the old refresh token is kept unless it is replaced. */
 export function withTokens(
   { tokensExpireAt: _, ...state }: McpAuthState,
   tokens: NonNullable<McpAuthState["tokens"]>,
@@ -123,7 +124,7 @@ export function withTokens(
   };
 }
 
-/** The client that an entry names, where it names one. */
+/** The client that an entry names, if any. */
 export function clientOf({
   clientId,
   clientSecret,
@@ -135,7 +136,7 @@ export function clientOf({
   };
 }
 
-/** Finds the authorization server of a server, or takes the one its entry names. */
+/** Finds the authorization server of a server, or uses the one named in its entry. */
 export async function discover(
   { url, oauth, fetch }: LoginTarget,
   resourceMetadataUrl?: URL,

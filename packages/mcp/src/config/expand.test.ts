@@ -20,19 +20,19 @@ describe("expandText", () => {
     expect(expandText(text, { environment })).toEqual({ value });
   });
 
-  it("names the variable that is not set", () => {
+  it("names a variable that is not set", () => {
     expect(expandText("${MISSING}", { environment })).toEqual({
       reason: "the environment variable MISSING is not set",
     });
   });
 
-  it("refuses a forbidden name also when it has a default", () => {
+  it("refuses a forbidden name even if it has a default", () => {
     const forbidden = new Set(["TOKEN"]);
     const result = expandText("${TOKEN:-x}", { environment, forbidden });
     expect(result).toEqual({ reason: expect.stringContaining("TOKEN") });
   });
 
-  it("leaves every text without a variable as it is", () => {
+  it("leaves every text without a variable unchanged", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         fc.pre(!text.includes("${"));

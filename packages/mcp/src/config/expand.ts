@@ -1,9 +1,9 @@
-/** A text with its variables, or why they cannot be read. */
+/** A text with its variables replaced, or why that is impossible. */
 export type Expanded = { readonly value: string } | { readonly reason: string };
 
 export interface ExpandContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Variables that an entry of a project may not name. */
+  /** Variables that a project's entry must not name. */
   readonly forbidden?: ReadonlySet<string> | undefined;
 }
 
@@ -13,7 +13,10 @@ export function variablesIn(text: string): string[] {
   return [...text.matchAll(variable)].map(([, name = ""]) => name);
 }
 
-/** Replaces `${NAME}` and `${NAME:-default}`; values are taken as they are, never expanded again. */
+/**
+ * Replaces `${NAME}` and `${NAME:-default}`; values are inserted literally and never expanded
+ * again.
+ */
 export function expandText(text: string, { environment, forbidden }: ExpandContext): Expanded {
   const names = variablesIn(text);
   const key = names.find((name) => forbidden?.has(name));
@@ -31,7 +34,7 @@ export function expandText(text: string, { environment, forbidden }: ExpandConte
   return { reason: `the environment variable ${unset.join(" and ")} is not set` };
 }
 
-/** A path that begins with `~/`, in the user's home directory. */
+/** Resolves a leading `~/` against the user's home directory. */
 export function expandHome(text: string, homeDirectory: string): string {
   return text.startsWith("~/") ? `${homeDirectory}${text.slice(1)}` : text;
 }

@@ -12,15 +12,15 @@ const entry = {
 } as const;
 
 describe("exposureOf", () => {
-  it("prefers an exact name to an earlier pattern", () => {
+  it("prefers an exact name over an earlier pattern", () => {
     expect(exposureOf(entry, "get_secret")).toBe("hidden");
   });
 
-  it("takes the first pattern that fits", () => {
+  it("takes the first matching pattern", () => {
     expect(exposureOf(entry, "get_issue")).toBe("direct");
   });
 
-  it("falls back to the server's own, and to nothing", () => {
+  it("falls back to the server's exposure, then to none", () => {
     expect(exposureOf({ toolExposure: [], exposure: "hidden" }, "a")).toBe("hidden");
     expect(exposureOf({ toolExposure: [], exposure: undefined }, "a")).toBeUndefined();
   });

@@ -1,8 +1,8 @@
 import type { McpEntry, McpExposure } from "./server-entry.ts";
 
 /**
- * How the model reaches a tool, where the entry says so: an exact name counts before patterns, of
- * those the first that fits, then the server's own exposure.
+ * The exposure of a tool, if the entry sets one: that of its exact name, else of the first matching
+ * pattern, else of the whole server.
  */
 export function exposureOf(
   { toolExposure, exposure }: Pick<McpEntry, "toolExposure" | "exposure">,
@@ -14,7 +14,9 @@ export function exposureOf(
   return fitting?.[1] ?? exposure;
 }
 
-/** Whether a name fits a pattern in which `*` is any text; linear, unlike a regular expression. */
+/**
+ * Whether a name matches a pattern in which `*` is any text; linear, unlike a regular expression.
+ */
 export function fitsPattern(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop() ?? "";

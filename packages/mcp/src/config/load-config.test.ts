@@ -31,7 +31,7 @@ const load = (isProjectTrusted = true) =>
 
 const ofProject = () => projectFiles(cwd) as [string, string];
 
-describe("the project's files in another place", () => {
+describe("the files of a project in another workspace", () => {
   const elsewhere = "C:\\work";
   const loadThere = (texts: Record<string, string>, isProjectTrusted = true) => {
     const files = {
@@ -48,7 +48,7 @@ describe("the project's files in another place", () => {
   };
   const path = `${elsewhere}\\.mcp.json`;
 
-  it("are read there, once it is trusted", async () => {
+  it("are read there once the project is trusted", async () => {
     await write(userFile(agentDirectory), { a: { command: "1" } });
     const texts = {
       [path]: '{"mcpServers":{"b":{"url":"https://b.example"},"a":{"enabled":false}}}',
@@ -60,7 +60,7 @@ describe("the project's files in another place", () => {
     expect((await loadThere(texts, false)).servers).toMatchObject([{ name: "a" }]);
   });
 
-  it("have programs, too, and say what does not parse", async () => {
+  it("may start programs, and report what does not parse", async () => {
     const texts = {
       [path]: '{"mcpServers":{"b":{"command":"run-me"}}}',
       [`${elsewhere}\\.pi\\mcp.json`]: "{ broken",
@@ -87,7 +87,7 @@ describe("loadMcpConfig", () => {
     ]);
   });
 
-  it("lets .mcp.json replace .pi/mcp.json, and that the user's", async () => {
+  it("lets .mcp.json override .pi/mcp.json, and both the user's file", async () => {
     const [pi, standard] = ofProject();
     await write(userFile(agentDirectory), { a: { command: "1" }, b: { command: "1" } });
     await write(pi, { a: { command: "2" }, c: { url: "https://c.example/mcp" } });
@@ -105,7 +105,7 @@ describe("loadMcpConfig", () => {
     expect((await load(false)).servers).toEqual([]);
   });
 
-  it("overrides only how a server is used", async () => {
+  it("lets overrides change only how a server is used", async () => {
     const [pi] = ofProject();
     await write(userFile(agentDirectory), {
       a: { command: "x", env: { K: "v" }, exposure: "direct", trustHints: true },
@@ -127,7 +127,7 @@ describe("loadMcpConfig", () => {
     ]);
   });
 
-  it("refuses an override of nothing and one that changes more", async () => {
+  it("refuses an override of a missing server, and one that changes more", async () => {
     const [pi] = ofProject();
     await write(userFile(agentDirectory), { a: { command: "x" } });
     await write(pi, { a: { enabled: false, env: { A: "b" } }, z: { enabled: false } });
@@ -140,12 +140,12 @@ describe("loadMcpConfig", () => {
     expect(errors[0]).toContain(pi);
   });
 
-  it("does not believe hints because a project says so", async () => {
+  it("does not trust hints because a project says so", async () => {
     await write(ofProject()[0], { a: { command: "x", trustHints: true } });
     expect((await load()).servers).toMatchObject([{ entry: { trustsHints: false } }]);
   });
 
-  it("refuses names of provider keys in a project's file only", async () => {
+  it("refuses names of provider keys only in a project's file", async () => {
     const entry = { command: "x", env: { K: "${OPENAI_API_KEY:-none}" } };
     await write(userFile(agentDirectory), { mine: entry });
     await write(ofProject()[0], { theirs: entry });

@@ -7,7 +7,7 @@ import type { McpEntry, McpServerConfig, McpSource } from "./server-entry.ts";
 
 export interface McpConfig {
   readonly servers: readonly McpServerConfig[];
-  /** Each begins with the path of its file. */
+  /** Each error begins with the path of its file. */
   readonly errors: readonly string[];
 }
 
@@ -17,7 +17,7 @@ interface Reading {
 }
 
 /**
- * Reads all files; later ones replace entries of the same name.
+ * Reads all files; later ones replace entries with the same name.
  *
  * @throws {WorkspaceError} when the project's workspace cannot be reached
  */
@@ -82,7 +82,7 @@ function override(
   if (extra !== undefined) {
     return `${extra} cannot be overridden, only ${[...overridable].join(", ")}`;
   }
-  // Checked as part of an entry; nothing else of that is kept.
+  // Checked as part of an entry, of which nothing else is kept.
   const read = readEntry(name, { ...value, command: "-" }, "project");
   if ("problem" in read) return read.problem;
   const { isEnabled, exposure, toolExposure } = read.entry;

@@ -15,7 +15,7 @@ import type { HttpEntry, McpEntry, McpExposure, McpSource, StdioEntry } from "./
 const DEFAULT_TIMEOUT_S = 60;
 /** Letters, digits, `_` and `-`, as in the files of other hosts. */
 const fileName = /^[A-Za-z0-9_-]{1,128}$/;
-/** Editors name servers as they like. */
+/** Editors may use any name for their servers. */
 const sessionName = /^[^\p{C}\p{Zl}\p{Zp}]{1,128}$/u;
 
 const exposures: Readonly<Record<string, McpExposure>> = {
@@ -81,7 +81,7 @@ function stdioOf(value: JsonObject, command: string) {
 }
 
 function httpOf(value: JsonObject, url: string, transport: "http" | "sse") {
-  // A variable may be the whole address; then it is checked once it is known.
+  // A variable may contain the whole address, which is then checked once it is known.
   if (!url.includes("${") && !isWebAddress(url)) {
     throw new EntryProblem("url must be an http or https address");
   }

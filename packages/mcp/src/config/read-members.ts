@@ -5,7 +5,7 @@ export class EntryProblem extends Error {
   override readonly name = "EntryProblem";
 }
 
-/** A text that must not be empty. */
+/** A string that must not be empty. */
 export function textOf(entry: JsonObject, member: string): string | undefined {
   const { [member]: value } = entry;
   if (value === undefined) return undefined;

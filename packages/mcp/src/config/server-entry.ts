@@ -9,12 +9,12 @@ interface EntryBase {
   readonly timeoutMs: number;
   readonly isEnabled: boolean;
   readonly exposure: McpExposure | undefined;
-  /** By name of the tool or pattern with `*`, in the order of the file. */
+  /** By tool name or pattern with `*`, in the order of the file. */
   readonly toolExposure: readonly (readonly [pattern: string, exposure: McpExposure])[];
   readonly description: string | undefined;
-  /** Whether the server may ask for replies of the model, by approval. */
+  /** Whether the server may ask for replies of the model, subject to approval. */
   readonly allowsSampling: boolean;
-  /** Whether its tools may say themselves that they only read; of the user's own file only. */
+  /** Whether its tools' own hints that they only read are trusted; only in the user's own file. */
   readonly trustsHints: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface StdioEntry extends EntryBase {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
-  /** Whether it keeps nothing from one request to the next, so that sessions may share it. */
+  /** Whether it keeps no state between requests, so that sessions may share it. */
   readonly isStateless: boolean;
 }
 

@@ -4,8 +4,8 @@ type Fetch = typeof globalThis.fetch;
 const LINE_FEED = 0x0a;
 
 /**
- * A `fetch` whose answers end with an error once one message is longer than the limit: all of a JSON
- * answer is one, of an event stream each line.
+ * A `fetch` whose answers fail once a message is longer than the limit: a JSON answer is one
+ * message, in an event stream each line is.
  */
 export function boundedFetch(
   fetch: () => Promise<Fetch | undefined>,

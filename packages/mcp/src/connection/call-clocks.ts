@@ -3,15 +3,17 @@ export class RequestTimeout extends Error {
 }
 
 export interface CallClock {
-  /** Aborted when the time is over. */
+  /** Aborted when the time is up. */
   readonly signal: AbortSignal;
   restart(): void;
-  /** @throws {RequestTimeout} the time is over */
+  /** @throws {RequestTimeout} the time is up */
   throwIfOver(): void;
   stop(): void;
 }
 
-/** The time limits of the requests of a connection; they stand still while the server waits for the host. */
+/**
+ * The time limits of a connection's requests; they are paused while the server waits for the host.
+ */
 export class CallClocks {
   readonly #clocks = new Set<() => void>();
   #waiting = 0;
@@ -39,7 +41,7 @@ export class CallClocks {
     };
   }
 
-  /** Answers a request of the server's; meanwhile its own time does not pass. */
+  /** Answers a request of the server, and pauses the server's own time limits meanwhile. */
   async pauseFor<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#waiting += 1;
     this.#restartAll();

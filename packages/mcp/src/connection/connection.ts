@@ -11,12 +11,15 @@ import { CallClocks } from "./call-clocks.ts";
 
 export interface ServerDemands {
   readonly elicit: (params: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
-  /** Answers a request for a reply of the model; absent where that is not allowed. */
+  /** Answers a request for a reply of the model; absent if that is not allowed. */
   readonly sample?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
-  /** The folders the session works in; absent for a server of several sessions, or on another machine than they are. */
+  /**
+   * The folders in which the session works; absent for a server that is shared by sessions, or runs
+   * on another machine.
+   */
   readonly roots?: (() => readonly { readonly uri: string; readonly name: string }[]) | undefined;
   readonly onListChanged: (list: ServerList) => void;
-  /** Receives the id of an elicitation whose page is done. */
+  /** Receives the id of an elicitation whose page is finished. */
   readonly onElicited: (elicitationId: string) => void;
   readonly onLog: (level: string, text: string) => void;
 }
@@ -35,10 +38,10 @@ export interface ClientIdentity {
   readonly version: string;
 }
 
-/** A server must not keep the host reading pages forever. */
+/** A server must not be able to make the host read pages forever. */
 const MAX_PAGES = 100;
 
-/** Takes a result as it came: one bad item of a list must not spoil the others. */
+/** Accepts a result unchecked: one invalid item of a list must not spoil the others. */
 const asItCame: StandardSchemaV1<unknown, JsonObject> = {
   "~standard": {
     version: 1,
@@ -53,7 +56,7 @@ export type ServerConnection = Pick<
   "capabilities" | "instructions" | "request" | "list" | "close"
 >;
 
-/** One life of a server: from `initialize` to the end of its transport. */
+/** One connection to a server: from `initialize` to the end of its transport. */
 export class McpConnection {
   readonly #client: Client;
   readonly #clocks: CallClocks;
@@ -81,7 +84,7 @@ export class McpConnection {
     const client = new Client(identity, { capabilities: capabilitiesFor(demands) });
     const clocks = new CallClocks();
     answer(client, demands, clocks);
-    // Errors of the transport that end nothing are of no interest; what fails is reported by its request.
+    // Transport errors that end nothing are ignored; a failed request reports its own error.
     client.onerror = () => {};
     const onAbort = (): void => void transport.close().catch(() => {});
     signal.addEventListener("abort", onAbort, { once: true });
@@ -107,8 +110,8 @@ export class McpConnection {
   }
 
   /**
-   * Sends a request. Progress extends its time, and none passes while the server waits for an answer of the
-   * user's.
+   * Sends a request. Progress extends its time limit, which is paused while the server waits for an answer
+   * of the user.
    *
    * @throws {RequestTimeout}
    */
@@ -145,12 +148,12 @@ export class McpConnection {
     return items;
   }
 
-  /** The same connection for another session, whose time limits are its own. */
+  /** The same connection for another session, with separate time limits. */
   share(): McpConnection {
     return new McpConnection(this.#client, new CallClocks(), this.transport);
   }
 
-  /** Answers a question of the server's; meanwhile the time of its requests does not pass. */
+  /** Answers a question of the server, and pauses the time limits of its requests meanwhile. */
   pauseFor<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.#clocks.pauseFor(work);
   }
@@ -164,7 +167,7 @@ export class McpConnection {
   }
 }
 
-/** How long a server may take to note that its session has ended. */
+/** How long a server may take to end its session. */
 const GOODBYE_MS = 1000;
 
 async function endHttpSession(transport: Transport): Promise<void> {
@@ -176,7 +179,7 @@ async function endHttpSession(transport: Transport): Promise<void> {
 function capabilitiesFor({ sample, roots }: ServerDemands): ClientCapabilities {
   return {
     elicitation: { form: {}, url: {} },
-    // Clients get what an app needs, and show it.
+    // Clients receive the data of an app, and show it.
     extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
     ...(roots === undefined ? {} : { roots: {} }),
     ...(sample === undefined ? {} : { sampling: {} }),

@@ -10,23 +10,23 @@ export class NeedsLogin extends Error {
 }
 
 export type Failure =
-  /** The server answered: the connection is fine. */
+  /** The server answered, so the connection works. */
   | "answered"
-  /** The server no longer knows the session that requests name. */
+  /** The server no longer knows the session named in requests. */
   | "session_gone"
   | "needs_login"
   /** The address answered with a refusal. */
   | "refused"
-  /** Trying again changes nothing. */
+  /** Trying again would not help. */
   | "final"
-  /** The connection is lost, or was never there. */
+  /** The connection is lost, or was never established. */
   | "lost";
 
 const MAX_REASON = 600;
 
 /**
- * The kind of an error of the client library. Its class is not asked for: the library is loaded in one place
- * only; nor its name, which the bundler shortens.
+ * The kind of a client library error. Neither its class is checked, because the library is loaded in one
+ * place only, nor its name, which the bundler shortens.
  */
 export function clientErrorKind(error: unknown): string | undefined {
   const { mcpBrand } = Object(Object(error).constructor) as { mcpBrand?: unknown };
@@ -40,13 +40,13 @@ export function failureOf(error: unknown): Failure {
   if (kind === "InsufficientScopeError") return "needs_login";
   if (error instanceof ConfigurationError) return "final";
   if (error instanceof ProcessError) return "final";
-  // Of its workspace, which is connected again by itself.
+  // An error of its workspace, which reconnects automatically.
   if (error instanceof WorkspaceError) return error.code === "lost" ? "lost" : "final";
   const status = statusOf(error);
   if (status === 404) return "session_gone";
   if (status === 401) return "needs_login";
   if (status !== undefined) return isTransient(status) ? "lost" : "refused";
-  // JSON-RPC errors have numbers as codes.
+  // The codes of JSON-RPC errors are numbers.
   if (typeof code === "number" || name === "AbortError") return "answered";
   if (error instanceof RequestTimeout || code === "INVALID_RESULT") return "answered";
   return "lost";
@@ -55,7 +55,7 @@ export function failureOf(error: unknown): Failure {
 export function statusOf(error: unknown): number | undefined {
   const { status, event } = Object(error) as { status?: unknown; event?: { code?: unknown } };
   if (typeof status === "number") return status;
-  // Event streams report it in another place.
+  // Event streams report the status in another place.
   return typeof event?.code === "number" ? event.code : undefined;
 }
 
@@ -63,7 +63,7 @@ function isTransient(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** What went wrong with a server at an address: with the address, and the status if it gave one. */
+/** The problem with a server at an address, including the address and the status, if any. */
 export function reasonAt(url: string, error: unknown): string {
   const [address = ""] = url.replace(/\/\/[^/@]*@/, "//").split(/[?#]/);
   const status = statusOf(error);
@@ -71,15 +71,15 @@ export function reasonAt(url: string, error: unknown): string {
   return cleanLine(`${place}: ${reasonOf(error)}`, MAX_REASON);
 }
 
-/** What went wrong, in one line of a sensible length. */
+/** The problem in one line of limited length. */
 export function reasonOf(error: unknown): string {
   const { cause } = Object(error) as { cause?: unknown };
-  // The runtime's own words for a failed request say nothing.
+  // The runtime's own message for a failed request says nothing useful.
   const isBare = error instanceof TypeError && cause instanceof Error;
   const reason = errorMessage(isBare ? cause : error);
   const page = reason.search(/<!doctype html|<html/i);
   if (page < 0) return cleanLine(reason, MAX_REASON);
-  // People who read it would have to find the reason in its tags.
+  // HTML, in whose tags people would have to find the reason.
   const status = statusOf(error);
   const answer = status === undefined ? "a web page" : `HTTP ${status} and a web page`;
   return `${cleanLine(reason.slice(0, page), MAX_REASON)} ${answer}; is the url right?`.trim();

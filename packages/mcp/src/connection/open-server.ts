@@ -26,9 +26,9 @@ export interface LoginTarget {
 
 export interface OpenContext extends EntryContext {
   readonly identity: ClientIdentity;
-  /** The `fetch` that uses the user's proxy, if there is one. */
+  /** Returns the `fetch` that uses the user's proxy, if there is one. */
   readonly fetch: () => Promise<typeof globalThis.fetch | undefined>;
-  /** The tokens for an address; absent where its headers hold one. */
+  /** The tokens for an address; absent if its headers contain one. */
   readonly authorize: (target: LoginTarget) => AuthProvider;
   readonly note: (server: string, message: string) => void;
   readonly pool: McpPool;
@@ -68,7 +68,7 @@ async function openProgram(
   const { processes, sandbox } = environment;
   const start = (own: Life, registry: ProcessRegistry) =>
     connectTo(own, () => ServerProcess.start({ ...program, processes: registry, sandbox }));
-  // What a program inside a sandbox can reach is a matter of its session.
+  // What a program in a sandbox can reach depends on its session.
   if (!config.entry.isStateless || sandbox !== undefined) return start(life, processes);
   const pool = await context.pool.servers();
   return pool.open(keyOf(config.entry, program), life, start);
@@ -76,7 +76,7 @@ async function openProgram(
 
 type Program = Awaited<ReturnType<typeof resolveProgram>>;
 
-/** All that makes a program different from another one. */
+/** Everything that distinguishes one program from another. */
 function keyOf({ allowsSampling, timeoutMs }: StdioEntry, program: Program): string {
   const { file, args, cwd, variables } = program;
   const sorted = Object.entries(variables).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -137,7 +137,7 @@ async function openAddress(
   }
 }
 
-/** Whether an address knows nothing of streamable HTTP: then the older transport is tried. */
+/** Whether an address does not support streamable HTTP, so that the older transport is tried. */
 function isOlderServer(error: unknown): boolean {
   const status = statusOf(error) ?? 0;
   return status >= 400 && status < 500 && status !== 401 && status !== 403 && status !== 429;
@@ -147,7 +147,7 @@ function checked(headers: Readonly<Record<string, string>>): Record<string, stri
   try {
     return Object.fromEntries(new Headers(headers));
   } catch (error) {
-    // The message of the runtime would show the value, which may be a token.
+    // The runtime's message would show the value, which may be a token.
     const name = Object.keys(headers).find((key) => !isHeader(key, headers[key] ?? ""));
     throw new ConfigurationError(`headers.${name} is not a valid header`, { cause: error });
   }

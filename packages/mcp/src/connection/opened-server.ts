@@ -9,7 +9,10 @@ export interface OpenedServer {
 
 export interface Life {
   readonly demands: ServerDemands;
-  /** Aborted when the connection is not wanted before it is open; what was started for it ends then. */
+  /**
+   * Aborted if the connection is no longer needed before it is open; everything started for it then
+   * ends.
+   */
   readonly signal: AbortSignal;
   readonly onClosed: () => void;
 }

@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** A tool as its server describes it; nothing of it is trusted. */
+/** A tool as its server describes it; none of it is trusted. */
 export interface RemoteTool {
   readonly name: string;
   readonly title: string | undefined;
   readonly description: string | undefined;
   readonly inputSchema: unknown;
   readonly annotations: JsonObject | undefined;
-  /** What a client needs to show the app of the tool (MCP Apps), as the server has sent it. */
+  /** The data that a client needs to show the tool's app (MCP Apps), as sent by the server. */
   readonly ui?: JsonObject | undefined;
 }
 
@@ -40,7 +40,7 @@ export function uiOf({ _meta: meta }: JsonObject): JsonObject | undefined {
   return isJsonObject(meta) && isJsonObject(meta.ui) ? meta.ui : undefined;
 }
 
-/** Whether a tool is for the app only, and not for the model. */
+/** Whether a tool is only for the app, not for the model. */
 export function isForAppOnly({ ui }: RemoteTool): boolean {
   const visibility = ui?.visibility;
   return Array.isArray(visibility) && visibility.length > 0 && !visibility.includes("model");

@@ -9,7 +9,7 @@ type ValueCommand = (
   environment: Readonly<Record<string, string | undefined>>,
 ) => Promise<string>;
 
-/** The longest that a command may take which prints a value. */
+/** How long a command that prints a value may take. */
 const VALUE_TIMEOUT_MS = 10_000;
 
 /** A configuration whose variables cannot be read; trying again does not help. */
@@ -19,14 +19,16 @@ export class ConfigurationError extends Error {
 
 export interface EntryContext {
   readonly environment: ToolEnvironment;
-  /** The workspace of the project, if that is not this machine: servers of its files start there. */
+  /** The project's workspace, if it is not this machine; servers in its files start there. */
   readonly project?: ProjectPlace | undefined;
   readonly runCommand: ValueCommand;
-  /** Receives what must not be shown: values of headers and of variables that hold keys. */
+  /**
+   * Receives values that must not be shown: those of headers, and of variables that contain keys.
+   */
   readonly noteSecret: (value: string) => void;
 }
 
-/** Where the programs of a project elsewhere run. */
+/** Where the programs of a project on another machine run. */
 export type ProjectPlace = Pick<
   ToolEnvironment,
   "workspace" | "cwd" | "homeDirectory" | "isWindows"
@@ -34,7 +36,7 @@ export type ProjectPlace = Pick<
 
 const secretVariable = /key|token|secret|passw|auth|credential/i;
 
-/** A header says what kind of token it has; servers repeat the token without that, too. */
+/** A header value begins with the kind of token, but servers may repeat the token alone, too. */
 function noteHeaders(headers: Readonly<Record<string, string>>, { noteSecret }: EntryContext) {
   for (const [name, value] of Object.entries(headers)) {
     if (plainHeaders.test(name)) continue;
@@ -56,14 +58,17 @@ export async function resolveProgram(config: StdioConfig, context: EntryContext)
   return {
     ...placed(config.entry, reader, { ...placeOf(environment), path: nodePath }),
     variables: {
-      // Never with provider keys, whatever commands of the shell inherit.
+      // Never with provider keys, whatever shell commands inherit.
       ...processEnvironment({ ...withoutGetters(environment), inheritKeys: false }),
       ...noteVariables(await reader.values("env", config.entry.env), context),
     },
   };
 }
 
-/** A program of the project's workspace: variables and commands in its entry are those of that place. */
+/**
+ * Resolves an entry for a program in the project's workspace: its variables and commands are those
+ * of that workspace.
+ */
 export async function resolveProgramThere(
   { source, entry }: StdioConfig,
   project: ProjectPlace,
@@ -111,7 +116,7 @@ function placed(
   };
 }
 
-/** The values of variables over there; those that are not set are left out. */
+/** The values of variables in the workspace; unset ones are left out. */
 async function variablesThere(
   { workspace, cwd }: ProjectPlace,
   names: ReadonlySet<string>,
@@ -163,7 +168,10 @@ export async function resolveAddress(
   };
 }
 
-/** A spread would freeze what is looked up at each use, but only the copy is used here. */
+/**
+ * A spread freezes values that are looked up at each use, which is fine because only the copy is
+ * used here.
+ */
 function withoutGetters(environment: ToolEnvironment): ToolEnvironment {
   const { environment: variables, keyVariables } = environment;
   return { ...environment, environment: variables, keyVariables, namedVariables: [] };

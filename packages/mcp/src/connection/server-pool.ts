@@ -7,7 +7,7 @@ import type {
 } from "./connection.ts";
 import type { Life, OpenedServer } from "./opened-server.ts";
 
-/** A connection that several sessions can use. */
+/** A connection that several sessions can share. */
 export type SharableServer = OpenedServer & { readonly connection: McpConnection };
 
 export type StartShared = (life: Life, processes: ProcessRegistry) => Promise<SharableServer>;
@@ -15,20 +15,20 @@ export type StartShared = (life: Life, processes: ProcessRegistry) => Promise<Sh
 interface User {
   readonly life: Life;
   readonly leave: () => Promise<void>;
-  /** Its part of the connection, with clocks of its own. */
+  /** The session's share of the connection, with separate clocks. */
   connection: McpConnection | undefined;
   requests: number;
 }
 
-/** The servers that sessions of one process share. */
+/** The servers shared by the sessions of a process. */
 export class ServerPool {
   readonly #servers = new SharedPrograms<SharedServer>();
 
   /**
-   * Connects to the server of this key, and starts it if nobody uses it. The connection that is returned
-   * belongs to this user: to close it leaves the server to the others.
+   * Connects to the server with this key, and starts it if it is not in use. The returned connection
+   * belongs to this user: closing it does not end the server for others.
    *
-   * @param key - all that makes one server different from another
+   * @param key - everything that distinguishes one server from another
    */
   async open(key: string, life: Life, start: StartShared): Promise<OpenedServer> {
     const { program, leave } = this.#servers.join(key, (processes, onGone) =>
@@ -81,8 +81,8 @@ function createSharedServer(start: (life: Life) => Promise<SharableServer>, onGo
   }
 
   /**
-   * What the server says or asks goes to the session whose request it works on, and to none where that is
-   * not certain. It does not learn of folders: those of the sessions may differ.
+   * Messages and questions of the server go to the session whose request it works on, or to none if that
+   * is uncertain. The server is not told of folders, because those of the sessions may differ.
    */
   function demands(): ServerDemands {
     const refused = new Error("Several sessions use this server: it is not known whom to ask");
@@ -101,7 +101,7 @@ function createSharedServer(start: (life: Life) => Promise<SharableServer>, onGo
       onListChanged: (list) => {
         for (const { life } of userCount) life.demands.onListChanged(list);
       },
-      // Each knows the ids of its own questions.
+      // Each session knows the ids of its own questions.
       onElicited: (id) => {
         for (const { life } of userCount) life.demands.onElicited(id);
       },
@@ -109,7 +109,7 @@ function createSharedServer(start: (life: Life) => Promise<SharableServer>, onGo
     };
   }
 
-  /** The session that the server works for; the only user, if there is one. */
+  /** The session for which the server currently works; the only user, if there is just one. */
   function only(): User | undefined {
     const users = [...userCount];
     const busy = users.length === 1 ? users : users.filter(({ requests }) => requests > 0);

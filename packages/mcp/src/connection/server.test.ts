@@ -25,7 +25,7 @@ const config: McpServerConfig = {
   },
 };
 
-/** A server whose connections the test opens and loses. */
+/** A server whose connections the test opens and ends. */
 function open(answer: (count: number) => Promise<void> | undefined) {
   const lives: Life[] = [];
   const refusals: unknown[] = [];
@@ -74,7 +74,7 @@ describe("McpServer", () => {
     expect(lives).toHaveLength(6);
   });
 
-  it("forgets restarts after a minute of work, not after each connection", async () => {
+  it("forgets restarts after a minute of uptime, not after each connection", async () => {
     const { server, lose } = open(() => undefined);
     server.start();
     await vi.advanceTimersByTimeAsync(0);
@@ -102,7 +102,7 @@ describe("McpServer", () => {
     expect(server.status).toBe("idle");
   });
 
-  it("gives up connecting once it is stopped, and begins again when asked to", async () => {
+  it("stops connecting once it is stopped, and starts again on request", async () => {
     const { server, lives } = open((count) =>
       count === 3
         ? undefined

@@ -19,7 +19,7 @@ export interface McpServerOptions {
   readonly config: McpServerConfig;
   readonly demands: Omit<ServerDemands, "onListChanged">;
   readonly open: (config: McpServerConfig, life: Life) => Promise<OpenedServer>;
-  /** Receives the refusal of a server that wants a login. */
+  /** Receives the refusal of a server that requires a login. */
   readonly onRefused: (error: unknown) => void;
   readonly loginHint: string;
   readonly maskKeys: KeyMask;
@@ -32,13 +32,13 @@ export class McpServerError extends Error {
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 const MAX_RESTARTS = 5;
-/** The restarts of a server that lived so long no longer count. */
+/** After this uptime, earlier restarts of a server no longer count. */
 const HEALTHY_MS = 60_000;
 /** Servers announce changes in bursts. */
 const LIST_DELAY_MS = 50;
 
 /**
- * One configured server: starts it, keeps the lists of what it offers, and starts it again with growing
+ * One configured server: starts it, keeps the lists of what it offers, and restarts it with growing
  * delays when it is lost.
  */
 export class McpServer {
@@ -76,7 +76,7 @@ export class McpServer {
     return this.#error;
   }
 
-  /** How it was reached, or is configured while it was not. */
+  /** The transport in use, or the configured one while there is no connection. */
   get transport(): McpTransportKind {
     return this.#transport;
   }
@@ -85,7 +85,7 @@ export class McpServer {
     return this.#restarts;
   }
 
-  /** What it offered when it was last asked; kept while it is started again. */
+  /** The tools that it offered when last asked; kept while it restarts. */
   get tools(): readonly RemoteTool[] {
     return this.#tools;
   }
@@ -98,7 +98,7 @@ export class McpServer {
     return this.#instructions;
   }
 
-  /** Whether it has resources to read, as far as is known. */
+  /** Whether it is known to have resources to read. */
   get hasResources(): boolean {
     return this.#opened?.connection.capabilities.resources !== undefined;
   }
@@ -108,12 +108,12 @@ export class McpServer {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Connects, unless that has begun or the server is disabled. */
+  /** Connects, unless that has already begun or the server is disabled. */
   start(): void {
     if (this.#status === "idle") this.#connect("connecting");
   }
 
-  /** Connects again: after a login, or because someone asks for it. */
+  /** Connects again: after a login, or on request. */
   async reconnect(): Promise<void> {
     if (this.#status === "disabled" || this.#isStopped) return;
     clearTimeout(this.#timer);
@@ -122,7 +122,7 @@ export class McpServer {
     await this.settled();
   }
 
-  /** Resolves once it is no longer connecting for the first time, or again on request. */
+  /** Resolves once it is no longer connecting for the first time, or on request. */
   async settled(): Promise<void> {
     let attempt: Promise<void>;
     do {
@@ -131,7 +131,7 @@ export class McpServer {
     } while (attempt !== this.#attempt);
   }
 
-  /** Ends it for good, also while it is connecting. */
+  /** Ends it for good, even while it is connecting. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearTimeout(this.#timer);
@@ -143,10 +143,10 @@ export class McpServer {
   }
 
   /**
-   * Sends a request. A session that the server has forgotten is opened again, once: such a request was not
-   * accepted. Nothing else is sent twice.
+   * Sends a request. If the server has forgotten the session, opens a new one and repeats the request
+   * once, because it was not accepted. No other request is sent twice.
    *
-   * @throws {McpServerError} it is not connected; otherwise what the server answered
+   * @throws {McpServerError} it is not connected; otherwise the server's error
    */
   async request(method: string, params: JsonObject, limits: RequestLimits): Promise<JsonObject> {
     return this.#perform(({ connection }) => connection.request(method, params, limits));
@@ -166,7 +166,7 @@ export class McpServer {
       const error = this.#masked(thrown);
       const failure = failureOf(error);
       if (failure !== "session_gone" || opened.transport !== "http") throw this.#noted(error);
-      // Requests that are refused together share the new session.
+      // Requests that are refused at the same time share the new session.
       await (this.#opened === opened ? this.reconnect() : this.settled());
       const again = this.#opened;
       if (again === undefined) throw this.#unusable();
@@ -176,13 +176,13 @@ export class McpServer {
     }
   }
 
-  /** An error without the tokens that its text repeats: a server may send back what it got. */
+  /** An error without tokens in its text: a server may send back what it received. */
   #masked(error: unknown): unknown {
     if (error instanceof Error) error.message = this.#options.maskKeys(error.message);
     return error;
   }
 
-  /** What went wrong, with the address of a server that has one. */
+  /** The problem, including the address of a server that has one. */
   reasonOf(error: unknown): string {
     const { entry } = this.config;
     return entry.transport === "stdio" ? reasonOf(error) : reasonAt(entry.url, error);
@@ -197,7 +197,7 @@ export class McpServer {
       return this.#unusable();
     }
     if (failure !== "lost" && failure !== "session_gone") return error;
-    // The end of a program is reported on its own.
+    // The end of a program is reported separately.
     if (this.#transport !== "stdio") this.#lost(this.reasonOf(error));
     return new McpServerError(`${this.#title} was lost: ${this.#error ?? this.reasonOf(error)}`);
   }
@@ -249,7 +249,7 @@ export class McpServer {
       this.#announce("lists");
     } catch (error) {
       if (signal.aborted) return;
-      // A server that ended while its lists were requested has been noted already.
+      // A server that ended while its lists were being read has already been noted.
       if (life !== undefined && this.#opened !== life) return;
       await this.#close();
       this.#failed(error);
@@ -261,7 +261,7 @@ export class McpServer {
     const failure = failureOf(error);
     if (failure === "needs_login") this.#options.onRefused(error);
     const reason = this.reasonOf(error);
-    // Behind an address that once worked, or knows no such path yet, a server may be about to start.
+    // A server may be about to start if the address once worked, or does not know the session.
     const isAway = failure === "session_gone" || (failure === "refused" && this.#connectedAt > 0);
     if (failure === "lost" || isAway) this.#retry(reason);
     else this.#set(failure === "needs_login" ? "needs_auth" : "failed", reason);

@@ -4,7 +4,7 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { DEFAULT_MAX_LINE_BYTES, LineDecoder, parseObject } from "@tau-agent/rpc-protocol/plain";
 import type { SandboxStartError, ServerProcess } from "@tau-agent/system";
 
-/** A running program that serves on its pipes, wherever it runs. */
+/** A running program that serves on its pipes, on whatever machine. */
 export type ServerProgram = Pick<ServerProcess, "ended" | "startFailure" | "write" | "stop"> & {
   readonly stdout: Readable;
   readonly stderr: Readable;
@@ -19,15 +19,15 @@ export interface StdioTransportOptions {
 
 /** How long a server may take to end once its input has ended. */
 const STOP_GRACE_MS = 500;
-/** A program that prints so much else does not speak MCP. */
+/** A program that prints this many other lines does not speak MCP. */
 const MAX_RUBBISH_LINES = 10_000;
 const SHOWN_RUBBISH_LINES = 1;
 const STDERR_TAIL = 2000;
 const LINE_FEED = 0x0a;
 
 /**
- * A server as a child process, one line of JSON per message. Unlike the library's own transport it looks
- * at each byte once, takes messages of up to 64 MiB, and ends everything that the server has started.
+ * A server as a child process, one line of JSON per message. Unlike the library's own transport, it
+ * reads each byte only once, accepts messages of up to 64 MiB, and ends all descendants of the server.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -50,14 +50,14 @@ export class StdioTransport implements Transport {
     this.#decoder = new LineDecoder(this.#maxBytes);
   }
 
-  /** Why it ended, once it has: with the end of what the server wrote to stderr. */
+  /** Why it ended, once it has, including the end of the server's output on stderr. */
   get failure(): string | undefined {
     if (this.#failure === undefined) return undefined;
     const said = this.#stderr.trim();
     return said === "" ? this.#failure : `${this.#failure}; it wrote: ${said}`;
   }
 
-  /** Why the server never ran, once its process has ended; undefined if it did. */
+  /** Why the server never ran, once its process has ended; undefined if it ran. */
   get startFailure(): SandboxStartError | undefined {
     return this.#process?.startFailure(this.#stderr);
   }
@@ -75,7 +75,7 @@ export class StdioTransport implements Transport {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.#stderr = (this.#stderr + text.slice(-STDERR_TAIL)).slice(-STDERR_TAIL);
     });
-    // What it said last may still be in the pipe.
+    // Its last output may still be in the pipe.
     const drained = new Promise((resolve) => child.stdout.once("close", resolve));
     void child.ended.then(async (how) => {
       await Promise.race([drained, after(STOP_GRACE_MS, undefined, { ref: false })]);
@@ -102,7 +102,7 @@ export class StdioTransport implements Transport {
       else this.#abandon(this.#tooLong());
       if (this.#isClosed) return;
     }
-    // A line without an end would otherwise be read forever.
+    // Otherwise an endless line would be read forever.
     if (this.#openBytes > this.#maxBytes) this.#abandon(this.#tooLong());
   }
 

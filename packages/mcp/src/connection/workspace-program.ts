@@ -14,7 +14,7 @@ interface ProgramRequest {
 /**
  * Starts a server in a workspace.
  *
- * @throws {WorkspaceError} it could not be started
+ * @throws {WorkspaceError} the server could not be started
  */
 export async function startInWorkspace(
   workspace: Pick<Workspace, "spawn">,
@@ -38,7 +38,7 @@ export async function startInWorkspace(
   };
 }
 
-/** Holds the program back while nobody reads. */
+/** Holds the program back while its output is not read. */
 function written(stream: PassThrough, bytes: Uint8Array): Promise<void> | undefined {
   if (stream.write(bytes)) return undefined;
   return new Promise((resolve) => {
@@ -50,7 +50,7 @@ const inWords = ({ exitCode, signal }: WorkspaceExit): string =>
   exitCode === null ? `signal ${signal ?? "unknown"}` : `exit code ${exitCode}`;
 
 async function stop(process: WorkspaceProcess, ended: Promise<string>, graceMs: number) {
-  // A lost connection has ended it, or does.
+  // A lost connection has ended the program, or will.
   const quietly = () => {};
   await process.endInput().catch(quietly);
   const timer = setTimeout(() => void process.kill("SIGKILL").catch(quietly), graceMs);

@@ -1,12 +1,12 @@
-// Also what changes the direction of text or hides it.
+// Including characters that change the direction of text or hide it.
 const unwanted =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Halves of characters that vendors refuse. */
+/** Lone surrogates, which vendors refuse. */
 const halves = /\p{Surrogate}/gu;
 
-/** A server's text without control characters, as long as `maxLength` at most. */
+/** A server's text without control characters, at most `maxLength` long. */
 export function cleanText(text: string, maxLength: number): string {
   const clean = text.replace(halves, "\ufffd").replace(/\r\n?/g, "\n").replace(unwanted, "").trim();
   if (clean.length <= maxLength) return clean;

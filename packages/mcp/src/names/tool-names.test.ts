@@ -11,7 +11,7 @@ const distinct = (of: fc.Arbitrary<{ server: string; tool: string }>) =>
   fc.uniqueArray(of, { selector: ({ server, tool }) => `${server}\0${tool}`, maxLength: 30 });
 
 describe("localNames", () => {
-  it("replaces what is neither letter, digit nor underscore", () => {
+  it("replaces characters other than letters, digits and underscores", () => {
     const names = localNames([{ server: "my-server", tool: "get.issue/now" }]);
     expect(names).toEqual(["mcp__my_server__get_issue_now"]);
   });
@@ -35,12 +35,12 @@ describe("localNames", () => {
     expect(names[2]).toBe("mcp__a_b__y");
   });
 
-  it("leaves a name that was given out with its owner", () => {
+  it("leaves a name with its first owner", () => {
     const names = localNames([{ server: "a-b", tool: "x" }], new Set(["mcp__a_b__x"]));
     expect(names[0]).toMatch(/^mcp__a_b__x_[0-9a-f]{8}$/);
   });
 
-  it("makes names that every vendor takes, and never the same twice", () => {
+  it("makes unique names that every vendor accepts", () => {
     fc.assert(
       fc.property(fc.oneof(distinct(remote), distinct(simple)), (list) => {
         const names = localNames(list);

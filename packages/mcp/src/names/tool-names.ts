@@ -4,15 +4,15 @@ export interface RemoteName {
   readonly tool: string;
 }
 
-/** The longest name that all vendors take. */
+/** The longest name that all vendors accept. */
 const MAX_LENGTH = 64;
 const KEPT_LENGTH = 55;
 const HASH_LENGTH = 8;
 
 /**
- * The names the model uses, in the order of the given ones. They depend on nothing but the set of names;
- * `taken` are names that were given out before and stay with their owner. Two names never become one: a
- * name that cannot be told from another is undefined.
+ * The names for the model, in the order of the given ones. They depend only on the set of names; `taken`
+ * are names that were given out before and stay with their owners. Two names never become one: a name
+ * that cannot be distinguished from another is undefined.
  */
 export function localNames(
   remote: readonly RemoteName[],

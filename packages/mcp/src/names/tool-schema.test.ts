@@ -4,7 +4,7 @@ import { cleanLine, cleanText } from "./clean-text.ts";
 import { readToolSchema } from "./tool-schema.ts";
 
 describe("readToolSchema", () => {
-  it("completes what has neither type nor properties", () => {
+  it("completes a schema without type or properties", () => {
     expect(readToolSchema({})).toEqual({ schema: { type: "object", properties: {} } });
   });
 
@@ -49,7 +49,7 @@ describe("cleanText", () => {
     expect(cleanText("a\u001b[31mb\r\n\tc\u202e\u0000", 100)).toBe("a[31mb\n\tc");
   });
 
-  it("cuts what is too long without splitting a character", () => {
+  it("cuts text that is too long without splitting a character", () => {
     expect(cleanText("ab😀", 3)).toBe("ab\ufffd…");
     expect(cleanLine("a\n</tools>\n b", 100)).toBe("a </tools> b");
   });

@@ -1,11 +1,11 @@
 import { checkSchema } from "@tau-agent/agent";
 import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** A tool's arguments as every vendor takes them, or why there are none. */
+/** A tool's arguments in a form that every vendor accepts, or why there is none. */
 export type ToolSchema = { readonly schema: JsonObject } | { readonly reason: string };
 
 const argumentName = /^[A-Za-z0-9_.-]{1,64}$/;
-/** What no vendor takes at the top of a schema. */
+/** Keywords that vendors refuse at the top of a schema. */
 const refused = ["anyOf", "oneOf", "allOf", "not", "enum", "$ref"];
 
 /** Checks the schema of a server's tool; `type` and `properties` may be missing. */

@@ -69,7 +69,7 @@ function readAnswer(given: unknown, schema: JsonObject | undefined): Answer<Elic
   return { result: { ...answer, content: complete }, outcome };
 }
 
-/** The answer, with the schema's defaults for what it leaves out. */
+/** The answer, completed with the schema's defaults. */
 function withDefaults(content: JsonObject, { properties }: JsonObject): JsonObject {
   const defaults = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(
     ([name, property]) =>

@@ -10,7 +10,7 @@ import type {
 } from "../config/server-entry.ts";
 import type { McpStatus } from "../connection/server.ts";
 
-/** What a server asks while it works on a call. */
+/** A question of a server while it works on a call. */
 export interface ServerQuestion {
   readonly server: string;
   readonly params: JsonObject;
@@ -20,26 +20,29 @@ export interface ServerQuestion {
 }
 
 export interface McpEnvironment {
-  /** The folders that the session works in, its own first; undefined for servers that run where they are not. */
+  /**
+   * The folders in which the session works, its own first; undefined for servers that run on
+   * another machine.
+   */
   readonly foldersOf: (source: McpServerConfig["source"]) => (() => readonly string[]) | undefined;
   readonly requests: HostRequests;
   readonly tools: {
     offer(source: "mcp", tools: readonly AgentTool[]): void;
-    /** Says whether tools may come that the model has to search for. */
+    /** Sets whether there may be tools that the model has to search for. */
     expectDeferred(isExpected: boolean): void;
-    /** Whether a request to the model has declared a tool of this name. */
+    /** Whether a request to the model has declared a tool with this name. */
     wasRequested(name: string): boolean;
   };
   readonly contextWindow: () => number | undefined;
   readonly promptId: () => string | undefined;
   readonly emit: (event: SessionEvent) => void;
   readonly note: (diagnostic: Diagnostic) => void;
-  /** Takes known keys and tokens out of what servers say. */
+  /** Removes known keys and tokens from texts of servers. */
   readonly maskKeys: KeyMask;
   readonly sample: (request: ServerQuestion) => Promise<JsonObject>;
   /** The configured servers to use; all by default. */
   readonly only?: readonly string[] | undefined;
-  /** Whether the host's policy has a server of this name; any by default. */
+  /** Whether the host's policy allows a server with this name; by default any. */
   readonly allows?: ((name: string) => boolean) | undefined;
 }
 
@@ -48,11 +51,11 @@ interface McpToolInfo {
   readonly serverName: string;
   readonly exposure: McpExposure;
   readonly annotations?: JsonObject;
-  /** Of MCP Apps, as the server has sent it. */
+  /** The data of MCP Apps, as sent by the server. */
   readonly _meta?: { readonly ui: JsonObject };
 }
 
-/** A server, as clients see it. */
+/** A server as shown to clients. */
 export interface McpServerInfo {
   readonly name: string;
   readonly source: McpSource;
@@ -64,7 +67,7 @@ export interface McpServerInfo {
   readonly tools: McpToolInfo[];
 }
 
-/** All servers, and what is wrong with the files. */
+/** All servers, and the problems with the files. */
 export interface McpServerList {
   readonly servers: McpServerInfo[];
   readonly errors: string[];

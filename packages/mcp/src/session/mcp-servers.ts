@@ -33,15 +33,15 @@ import { toolInfo } from "./tool-info.ts";
 
 /** How long a prompt waits for servers whose tools it declares. */
 const READY_MS = 10_000;
-/** After so long a wait, users learn for what. */
+/** After this wait, users see what is being waited for. */
 const WAIT_NOTE_MS = 1000;
 const MAX_REASON = 1000;
 const DIRECT_SHARE = 0.1;
 const DEFAULT_WINDOW = 128_000;
 
-/** Servers that are in no file, as entries by name. */
+/** Servers that are not from a file, as entries by name. */
 interface GivenServers {
-  /** Of the embedder. */
+  /** The embedder's servers. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly registered: Readonly<Record<string, unknown>>;
 }
@@ -54,10 +54,10 @@ export class McpServers {
   readonly #catalogue: Catalogue;
   readonly #keep: KeepData;
   #servers = new Map<string, McpServer>();
-  /** Of the files. */
+  /** The servers of the files. */
   #configured: readonly McpServerConfig[] = [];
   #registered: readonly McpServerConfig[] = [];
-  /** Only the servers that this session adds are wanted. */
+  /** Whether only the servers that this session added are used. */
   #isStopped = false;
   #added: readonly McpServerConfig[] = [];
   #errors: readonly string[] = [];
@@ -113,7 +113,7 @@ export class McpServers {
     await this.#apply();
   }
 
-  /** Resolves when direct tools are there, or after 10 s since the start. */
+  /** Resolves when direct tools are available, or 10 s after the start. */
   async ready(): Promise<void> {
     const waiting = [...this.#servers.values()].filter(
       ({ status, config }) => status === "connecting" && mayBeDirect(config),
@@ -157,9 +157,9 @@ export class McpServers {
   }
 
   /**
-   * Replaces the servers that this session added; without any, those of the files stop, too.
+   * Replaces the servers that this session added; with none, those of the files stop, too.
    *
-   * @throws {ProtocolError} `invalid_params` naming the entry; nothing has changed then
+   * @throws {ProtocolError} `invalid_params` naming the entry; then nothing has changed
    */
   async set(servers: Readonly<Record<string, unknown>>): Promise<McpServerList> {
     this.#added = this.#read(servers, "session");
@@ -192,7 +192,7 @@ export class McpServers {
     return promptCommands([...this.#servers.values()]);
   }
 
-  /** The content that a command of a server stands for; undefined for any other text. */
+  /** The content that a server's command is replaced by; undefined for any other text. */
   async expand(text: string): Promise<readonly UserContent[] | undefined> {
     const [, name, rest = ""] = /^\/(mcp__\w+)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
     const command = this.commands.find((known) => known.name === name);
@@ -204,12 +204,12 @@ export class McpServers {
     }
   }
 
-  /** What a resource of a server holds, as files of a prompt. */
+  /** The contents of a server's resource, as files of a prompt. */
   attach({ server, uri }: ResourceReference): Promise<readonly Attachment[]> {
     return this.#with(server, (found) => attachResource(found, uri, this.#keep));
   }
 
-  /** The contents of a resource as its server sends them. */
+  /** The contents of a resource as sent by its server. */
   read({ server, uri }: ResourceReference): Promise<JsonObject[]> {
     return this.#with(server, (found) => readContents(found, uri));
   }
@@ -318,7 +318,7 @@ export class McpServers {
     this.#environment.tools.expectDeferred(servers.some((server) => this.#mayDefer(server)));
   }
 
-  /** Whether tools of a server may come late or are searched for: the first request has to provide for them. */
+  /** Whether the first request must allow for tools of a server that come late or are searched for. */
   #mayDefer({ config, status }: McpServer): boolean {
     const exposure = this.#exposureOf(config);
     if (exposure === "hidden" || status === "disabled") return false;
@@ -327,7 +327,7 @@ export class McpServers {
 
   #resourceTools: ReturnType<typeof createResourceTools> | undefined;
 
-  /** Made once: what was declared must not change. */
+  /** Created once, because declared tools must not change. */
   #keptResources(made: ReturnType<typeof createResourceTools>) {
     this.#resourceTools ??= made;
     return this.#resourceTools;
@@ -343,7 +343,7 @@ export class McpServers {
     );
   }
 
-  /** A tool cannot work before the user has been to a page. */
+  /** Opens the pages that the user must visit before a tool can work. */
   async #openPages(
     server: McpServer,
     { elicitations }: JsonObject,

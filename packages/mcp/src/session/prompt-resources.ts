@@ -5,14 +5,14 @@ import type { McpServer } from "../connection/server.ts";
 import { boundContent } from "../tools/bounded-content.ts";
 import type { KeepData } from "../tools/result-content.ts";
 
-/** The contents of a resource, as the server sends them. */
+/** The contents of a resource, as sent by the server. */
 export async function readContents(server: McpServer, uri: string): Promise<JsonObject[]> {
   const { timeoutMs } = server.config.entry;
   const result = await server.request("resources/read", { uri }, { timeoutMs });
   return Array.isArray(result.contents) ? result.contents.filter(isJsonObject) : [];
 }
 
-/** A resource of a server as a user sends it along with a prompt: each of its contents is a file. */
+/** A server's resource that a user attaches to a prompt: each of its contents becomes a file. */
 export async function attachResource(
   server: McpServer,
   uri: string,
@@ -20,7 +20,7 @@ export async function attachResource(
 ): Promise<Attachment[]> {
   const { name } = server.config;
   const contents = await readContents(server, uri);
-  // Images need code that most prompts do without.
+  // Images need code that most prompts do not use.
   const { resourceContent } = await import("../tools/result-content.ts");
   const context = { server: name, keep, canRead: true };
   const shown = [];
@@ -40,7 +40,7 @@ export async function attachResource(
   });
 }
 
-/** The first server that has a resource of this address, by its list or by a template of it. */
+/** The first server that has a resource with this address, according to its list or a template. */
 export async function serverWithResource(
   servers: readonly McpServer[],
   uri: string,
@@ -62,7 +62,10 @@ export async function serverWithResource(
   return owners.find((server) => server !== undefined);
 }
 
-/** Whether an address can come of a template. One without a scheme of its own would claim every address. */
+/**
+ * Whether an address can come from a template. A template without its own scheme would claim every
+ * address.
+ */
 function matches(template: string, uri: string): boolean {
   const pattern = template.replace(/\{[^{}]*\}/g, "*");
   return /^[a-z][a-z\d+.-]*:/i.test(pattern) && fitsPattern(pattern, uri);

@@ -12,7 +12,7 @@ export interface PromptCommand {
   readonly prompt: RemotePrompt;
 }
 
-/** The prompts of all servers, sorted by server and then as listed. */
+/** The prompts of all servers, sorted by server, then in listed order. */
 export function promptCommands(servers: readonly McpServer[]): readonly PromptCommand[] {
   const sorted = [...servers].sort((a, b) => (a.config.name < b.config.name ? -1 : 1));
   const prompts = sorted.flatMap((server) =>
@@ -30,7 +30,10 @@ export function promptCommands(servers: readonly McpServer[]): readonly PromptCo
   });
 }
 
-/** The values of a prompt's arguments: `name=value` by name, others in order, the last takes the rest. */
+/**
+ * The values of a prompt's arguments: `name=value` by name, others in order; the last one takes the
+ * rest.
+ */
 export function promptArguments(prompt: RemotePrompt, text: string): Record<string, string> {
   const names = prompt.arguments.map(({ name }) => name);
   const values = new Map<string, string>();
@@ -64,7 +67,7 @@ export async function fetchPrompt(
   return resultContent({ content: blocks.flat() }, context);
 }
 
-/** A message holds one block, or several. */
+/** A message contains one block or several. */
 function contentOf({ content }: JsonObject): unknown[] {
   return Array.isArray(content) ? content : [content];
 }

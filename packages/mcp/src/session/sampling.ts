@@ -23,17 +23,17 @@ export interface SamplingOptions {
   readonly reply: (context: SampledContext, signal: AbortSignal) => Promise<AssistantMessage>;
 }
 
-/** The name under which a person is asked for their consent. */
+/** The name under which a person is asked for consent. */
 const SAMPLING = "mcp_sampling";
 const MAX_TOKENS = 4096;
 const MAX_SHOWN = 8000;
 
-/** Refuses a server; the text is for the server. */
+/** Refuses a server's request; the text is meant for the server. */
 class SamplingRefused extends Error {
   override readonly name = "SamplingRefused";
 }
 
-/** Asks the model for a server, once a person has allowed it. */
+/** Asks the model on behalf of a server, once a person has allowed it. */
 export async function answerSampling(
   request: ServerQuestion,
   options: SamplingOptions,

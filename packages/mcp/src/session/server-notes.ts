@@ -1,13 +1,13 @@
 import type { Diagnostic } from "@tau-agent/system";
 import { cleanLine } from "../names/clean-text.ts";
 
-/** An endless log of a server must not fill the memory of the host. */
+/** The endless log of a server must not fill the host's memory. */
 const MAX_LOGGED = 100;
 const MAX_NOTED = 1000;
 const MAX_LENGTH = 1000;
 const errorLevels: ReadonlySet<string> = new Set(["error", "critical", "alert", "emergency"]);
 
-/** Turns what servers log, and what is wrong with them, into diagnostics; within bounds. */
+/** Turns log messages and problems of servers into diagnostics, up to a limit. */
 export class ServerNotes {
   readonly #report: (diagnostic: Diagnostic) => void;
   readonly #noted = new Set<string>();
@@ -27,7 +27,7 @@ export class ServerNotes {
     this.#report({ severity, code: "mcp_log", message });
   }
 
-  /** Reports a text about a server, once: its lists are read again and again. */
+  /** Reports a text about a server only once, because its lists are read repeatedly. */
   add(server: string, text: string): void {
     const message = `MCP server ${server} ${cleanLine(text, MAX_LENGTH)}`;
     if (this.#noted.has(message) || this.#noted.size > MAX_NOTED) return;

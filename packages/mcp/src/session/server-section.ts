@@ -5,12 +5,12 @@ import type { Catalogue } from "../tools/catalogue.ts";
 
 const MAX_LINE = 200;
 const MAX_INSTRUCTIONS = 1000;
-/** Of all servers together. */
+/** The limit for all servers together. */
 const MAX_ALL_INSTRUCTIONS = 4000;
 
 /**
- * The part of the system prompt about servers: a line for each, and what they say about their use, within
- * bounds. It is text of strangers, so it can end neither its line nor the section.
+ * The part of the system prompt about servers: a line for each, and their own instructions, of limited
+ * length. The text comes from third parties, so it must not be able to end its line or the section.
  */
 export function describeServers(
   servers: readonly McpServer[],
@@ -36,14 +36,17 @@ export function describeServers(
   return `<mcp_servers>\n${body}\n</mcp_servers>`;
 }
 
-/** Only of servers whose tools are declared: of the others the line is enough until they are found. */
+/**
+ * Only of servers with declared tools: for the others, the line is enough until their tools are
+ * found.
+ */
 function instructionsOf(servers: readonly McpServer[], fallback: string): string[] {
   let left = MAX_ALL_INSTRUCTIONS;
   return servers.flatMap(({ config, instructions = "" }) => {
     const limit = Math.min(MAX_INSTRUCTIONS, left);
     const isDirect = (config.entry.exposure ?? fallback) === "direct";
     const text = isDirect && limit > 0 ? cleanText(instructions, limit) : "";
-    // One line is above already, unless a description replaced it.
+    // A single line is already shown above, unless a description replaced it.
     const isLine = !text.includes("\n") && text.length <= MAX_LINE;
     if (text === "" || (isLine && config.entry.description === undefined)) return [];
     left -= text.length;

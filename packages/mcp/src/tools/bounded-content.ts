@@ -6,13 +6,15 @@ type Content = ToolResult["content"][number];
 
 const MAX_IMAGES = 20;
 
-/** Content of a bearable length, and the file with all of it if some was left out. */
+/** Content of limited length, and the file with all of it if some was left out. */
 export interface BoundedContent {
   readonly content: Content[];
   readonly fullOutputPath?: string | undefined;
 }
 
-/** Cuts the middle out of texts that are too long together; the whole goes to a private file. */
+/**
+ * Cuts out the middle of texts that are too long together; the full text goes to a private file.
+ */
 export async function boundContent(
   content: readonly Content[],
   keep: KeepData,

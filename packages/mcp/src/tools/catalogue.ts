@@ -14,19 +14,19 @@ export interface CatalogueEntry {
   readonly server: McpServer;
   readonly tool: RemoteTool;
   readonly exposure: McpExposure;
-  /** Undefined for one that is hidden. */
+  /** Undefined if the tool is hidden. */
   readonly made: AgentTool | undefined;
 }
 
 export interface CatalogueOptions extends ToolServices {
-  /** Whether a request has declared a tool of this name: then it must not change any more. */
+  /** Whether a request has declared a tool with this name, so that it must not change any more. */
   readonly isDeclared: (name: string) => boolean;
   /** How many tokens direct tools may take before those without an exposure are deferred. */
   readonly maxDirectTokens: () => number;
   readonly note: (server: string, message: string) => void;
 }
 
-/** About how many characters a token has in a declaration. */
+/** The approximate number of characters per token in a declaration. */
 const CHARACTERS_PER_TOKEN = 4;
 
 interface Candidate {
@@ -37,13 +37,13 @@ interface Candidate {
 }
 
 /**
- * The tools of all servers of a session, sorted by server and then as listed. What a request has declared
- * keeps its name and its bytes, whatever the server says later.
+ * The tools of all servers of a session, sorted by server, then in listed order. A declared tool keeps
+ * its name and its bytes, whatever the server says later.
  */
 export class Catalogue {
   readonly #options: CatalogueOptions;
   #fallbackExposure: McpExposure = "direct";
-  /** By server and the name the server uses. */
+  /** Keyed by server and by the server's name for the tool. */
   #entries: ReadonlyMap<string, CatalogueEntry> = new Map();
 
   constructor(options: CatalogueOptions) {
@@ -55,7 +55,7 @@ export class Catalogue {
     return [...this.#entries.values()];
   }
 
-  /** How tools are exposed whose entry does not say it. */
+  /** The exposure of tools whose entries do not set one. */
   get fallbackExposure(): McpExposure {
     return this.#fallbackExposure;
   }
@@ -103,7 +103,7 @@ export class Catalogue {
     });
   }
 
-  /** Names that were declared stay with their owners. */
+  /** Declared names stay with their owners. */
   #namesOf(candidates: readonly Candidate[]): readonly (string | undefined)[] {
     const fixed = candidates.map(
       (candidate) => this.#declared(keyOf(candidate), candidate.server)?.made?.name,
@@ -124,7 +124,10 @@ export class Catalogue {
     return isKept && entry.server === server ? entry : undefined;
   }
 
-  /** Tools whose entry says nothing are direct as long as all direct ones together are small. */
+  /**
+   * Tools without an exposure in their entry are direct as long as all direct tools together are
+   * small.
+   */
   #fallback(candidates: readonly Candidate[]): McpExposure {
     const isDirect = ({ exposure }: Candidate) => exposure === undefined || exposure === "direct";
     const lengths = candidates.filter(isDirect).map(({ tool, parameters }) => {
@@ -156,7 +159,7 @@ function keyOf({ server, tool }: Pick<Candidate, "server" | "tool">): string {
   return `${server.config.name}\0${tool.name}`;
 }
 
-/** By code units: the order must not depend on the language of the machine. */
+/** Compares by code units, because the order must not depend on the machine's language. */
 function compare(left: string, right: string): number {
   return left < right ? -1 : Number(left > right);
 }

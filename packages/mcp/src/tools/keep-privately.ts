@@ -1,7 +1,10 @@
 import { fileError, type OutputPlace, openOutput } from "@tau-agent/system";
 import type { KeepData } from "./result-content.ts";
 
-/** Keeps data where the tools act, in files that only the user can read, with names that nobody can guess. */
+/**
+ * Keeps data on the machine where the tools act, in files with unguessable names that only the user
+ * can read.
+ */
 export function keepPrivately(place: OutputPlace): KeepData {
   return async (data, extension) => {
     const file = openOutput(place, { prefix: "tau-mcp", extension });
@@ -12,7 +15,7 @@ export function keepPrivately(place: OutputPlace): KeepData {
   };
 }
 
-/** Notes the files of one result, for who needs them without its text. */
+/** Notes the files of one result, for code that needs them without the text. */
 export function noting(keep: KeepData): {
   readonly keep: KeepData;
   readonly details: () => { readonly keptFiles?: readonly string[] };

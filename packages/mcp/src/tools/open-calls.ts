@@ -3,7 +3,7 @@ import type { McpServer } from "../connection/server.ts";
 
 type Call = Pick<ToolCallContext, "toolCallId" | "signal">;
 
-/** The calls that servers work on: what a server asks meanwhile belongs to one of them. */
+/** The calls on which servers work: a question of a server belongs to one of them. */
 export class OpenCalls {
   readonly #calls = new Map<McpServer, Set<Call>>();
 

@@ -79,7 +79,7 @@ function listTool(
   };
 }
 
-/** Icons are for people, and server apps are not rendered. */
+/** Without icons and server apps, which are only for people. */
 function shownItem({ config }: McpServer, item: JsonObject): JsonObject {
   const { icons: _icons, _meta, annotations: _annotations, ...rest } = item;
   return { server: config.name, ...rest };

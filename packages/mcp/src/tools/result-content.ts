@@ -6,20 +6,22 @@ import { cleanLine } from "../names/clean-text.ts";
 
 type Content = ToolResult["content"][number];
 
-/** Keeps what a model does not read itself; returns the path of a private file. */
+/** Keeps data that the model does not read itself; returns the path of a private file. */
 export type KeepData = (data: Buffer, extension: string) => Promise<string>;
 
 export interface ContentContext {
   readonly server: string;
   readonly keep: KeepData;
-  /** Whether `read_mcp_resource` is there to read what a link names. */
+  /** Whether `read_mcp_resource` is available to read linked resources. */
   readonly canRead: boolean;
 }
 
 const MAX_LABEL = 300;
 const textType = /^(text\/|application\/(json|xml|.*\+json|.*\+xml))/;
 
-/** The content of a result for the model: texts and images; anything else as a text about it. */
+/**
+ * The content of a result for the model: texts and images; everything else is described in a text.
+ */
 export async function resultContent(
   { content, structuredContent }: JsonObject,
   context: ContentContext,
@@ -33,7 +35,7 @@ export async function resultContent(
   return shown;
 }
 
-/** Whether a text already holds the structured content, as servers are asked to do it. */
+/** Whether a text already contains the structured content, as the protocol recommends. */
 function isSaid(structured: unknown, blocks: readonly JsonObject[]): boolean {
   const texts = blocks.flatMap(({ type, text }) => (type === "text" ? [String(text)] : []));
   // Many servers wrap their text as the only member of an object.

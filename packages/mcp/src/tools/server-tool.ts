@@ -15,7 +15,7 @@ const MAX_DESCRIPTION = 8000;
 const MAX_PROGRESS = 500;
 /** A server that floods the host with progress must not flood its client. */
 const PROGRESS_INTERVAL_MS = 100;
-/** The result's own form is kept beside its text up to this length. */
+/** The structured form of a result is kept beside its text up to this length. */
 const MAX_STRUCTURED_LENGTH = 50_000;
 /** The server wants the user to open a page first. */
 const URL_ELICITATION_REQUIRED = -32_042;
@@ -42,7 +42,7 @@ export function createServerTool(parts: ServerToolParts, services: ToolServices)
       `The tool ${cleanLine(tool.name, 200)} of the MCP server ${serverName}`,
     parameters,
     isReadOnly: trustsHints && tool.annotations?.readOnlyHint === true,
-    // Only a server whose hints count may say that its results hold nobody else's text.
+    // Only a server whose hints are trusted may say that its results contain no third-party text.
     openWorld: !(trustsHints && tool.annotations?.openWorldHint === false),
     isDeferred,
     ...claimsOf(serverName, tool),
@@ -50,7 +50,7 @@ export function createServerTool(parts: ServerToolParts, services: ToolServices)
   };
 }
 
-/** The hints of a tool in words, for the user who is asked about a call. */
+/** The hints of a tool in words, for a user who is asked about a call. */
 function claimsOf(server: string, { annotations = {} }: RemoteTool): { claims?: string } {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
   const hints = [
@@ -97,7 +97,7 @@ async function toolResultOf(
   services: ToolServices,
 ): Promise<ToolResult> {
   const serverName = server.config.name;
-  // Images need code that most calls do without.
+  // Images need code that most calls do not use.
   const { resultContent } = await import("./result-content.ts");
   const noted = noting(services.keep);
   const context = { server: serverName, keep: noted.keep, canRead: services.canRead() };

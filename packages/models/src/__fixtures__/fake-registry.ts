@@ -5,7 +5,7 @@ import { createCustomProvider } from "../custom-models.ts";
 import type { ProviderEntry } from "../custom-schema.ts";
 import { ModelRegistry } from "../registry.ts";
 
-/** A model with everything but its name made up. */
+/** A model in which everything except its name is made up. */
 export function fakeModel(provider: string, id: string, rest: Partial<Model> = {}): Model {
   return {
     id,
@@ -22,7 +22,7 @@ export function fakeModel(provider: string, id: string, rest: Partial<Model> = {
   };
 }
 
-/** A registry over made-up lists; `loaded` collects the providers whose lists were asked for. */
+/** A registry over made-up lists; `loaded` collects the providers whose lists were requested. */
 export function fakeRegistry(input: {
   lists: Readonly<Record<string, readonly string[]>>;
   available?: readonly string[];

@@ -8,7 +8,7 @@ export interface AuthFile {
 }
 
 /**
- * Reads auth.json to change it.
+ * Reads auth.json in order to change it.
  *
  * @throws {SessionError} `invalid_settings` when it does not parse
  */
@@ -28,8 +28,8 @@ export async function readAuthFile(path: string): Promise<AuthFile> {
 }
 
 /**
- * Replaces auth.json with one in which a provider has another entry; `undefined` removes it. All other
- * content stays, comments included. The file is for its owner only.
+ * Changes a provider's entry in auth.json; `undefined` removes it. All other content stays, including
+ * comments. Only the owner can read the file.
  */
 export async function writeAuthEntry(
   path: string,
@@ -49,7 +49,7 @@ function isPlainJson(text: string): boolean {
   return text.trim() === "" || parseJson(text) !== undefined;
 }
 
-/** Changes one member of a text with comments. */
+/** Changes one member of a JSON text with comments. */
 async function edited(text: string, provider: string, entry: unknown): Promise<string> {
   const { applyEdits, modify } = await import("jsonc-parser");
   const formattingOptions = { insertSpaces: true, tabSize: 2 };

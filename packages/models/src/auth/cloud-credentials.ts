@@ -1,10 +1,13 @@
 import type { Environment } from "@tau-agent/system";
 
-/** How a cloud's own credentials are found, beside keys. */
+/** How a cloud's own credentials are found, in addition to keys. */
 interface CloudCredentials {
-  /** Groups of variables, each of which is enough; a group may name alternatives. */
+  /** Groups of variables, each of which is sufficient; a group may name alternatives. */
   readonly groups: readonly (readonly (string | readonly string[])[])[];
-  /** Requests may find credentials in places that no variable names, such as the machine's own role. */
+  /**
+   * Whether requests may find credentials in places that no variable names, such as the machine's
+   * own role.
+   */
   readonly mayBeElsewhere: boolean;
   readonly hint: string;
 }
@@ -45,7 +48,7 @@ export function namesCloudCredentials(provider: string, environment: Environment
   );
 }
 
-/** Whether a request without a key may find credentials of the provider's cloud. */
+/** Whether a request without a key may find credentials for the provider's cloud. */
 export function mayHaveCloudCredentials(provider: string, environment: Environment): boolean {
   return cloudOf(provider)?.mayBeElsewhere === true || namesCloudCredentials(provider, environment);
 }

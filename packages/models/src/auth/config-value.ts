@@ -11,8 +11,8 @@ const template = /\$(?:([$!])|\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 
 /**
  * Older files name a variable without `$`, so capitals with an underscore are read as a variable if
- * it is set. The price: such a key cannot be written literally while a variable of its name is set.
- * The underscore excludes `PATH`, `HOME` and `USER`.
+ * it is set. The drawback: a key of this form cannot be written literally while a variable with the
+ * same name is set. The underscore excludes `PATH`, `HOME` and `USER`.
  */
 const bareName = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
 
@@ -52,7 +52,7 @@ function unsetVariables(raw: string, environment: Environment): string[] {
   );
 }
 
-/** Whether a value could resolve, decided without running a command. */
+/** Whether a value may be resolvable, decided without running a command. */
 export function mayResolve(raw: string, environment: Environment): boolean {
   if (raw.startsWith("!")) return raw.trim().length > 1;
   return raw !== "" && unsetVariables(raw, environment).length === 0;

@@ -1,16 +1,18 @@
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** A key as auth.json holds it; `key` may be a template or a command. */
+/** A key as stored in auth.json; `key` may be a template or a command. */
 interface ApiKeyCredential {
   readonly type: "api_key";
-  /** Empty where the variables beside it are all there is. */
+  /** Empty if the entry consists only of variables. */
   readonly key: string;
-  /** Variables for the provider's requests, stronger than those of the host; resolved like keys. */
+  /**
+   * Variables for the provider's requests, which override those of the host; resolved like keys.
+   */
   readonly env?: Readonly<Record<string, string>>;
   readonly [member: string]: unknown;
 }
 
-/** Tokens of a login; a vendor's own members stay as they are. */
+/** Tokens of a login; a vendor's own members are kept unchanged. */
 export interface OAuthCredential {
   readonly type: "oauth";
   readonly refresh: string;
@@ -22,14 +24,14 @@ export interface OAuthCredential {
 
 export type Credential = ApiKeyCredential | OAuthCredential;
 
-/** A header cannot carry anything else, and the error about it would show the token. */
+/** A header cannot contain other characters, and the error about them would show the token. */
 const sendable = /^[\x21-\x7e]+$/;
 
 function isVariables(value: unknown): boolean {
   return isJsonObject(value) && Object.values(value).every((text) => typeof text === "string");
 }
 
-/** An entry of variables alone has an empty key. */
+/** Adds an empty key to an entry that consists only of variables. */
 export function withKey(value: unknown): unknown {
   const hasOnlyVariables =
     isJsonObject(value) && value.key === undefined && isJsonObject(value.env);

@@ -36,7 +36,7 @@ const entry = fc.dictionary(
 );
 
 describe("an auth.json with anything in it", () => {
-  it("gives a key that a header can carry, or a coded error; what is not understood stays", async () => {
+  it("gives a key that a header can contain, or a coded error; unknown content stays", async () => {
     const provider = fc.constantFrom("anthropic", "openai-codex", "__proto__", "constructor");
     const file = fc.dictionary(provider, fc.oneof(fc.jsonValue(), entry));
     await fc.assert(
@@ -78,7 +78,7 @@ describe("an auth.json with anything in it", () => {
     expect([...(await store.all()).keys()]).toEqual(["groq"]);
   });
 
-  it("is left alone by a refresh that another program's change overtakes", async () => {
+  it("is not changed by a refresh if another program changes it first", async () => {
     const login = { type: "oauth", access: "old", refresh: "r", expires: 1 };
     put(JSON.stringify({ vendor: login }));
     const newer = { ...login, access: "theirs", refresh: "r2", expires: Date.now() + 3_600_000 };

@@ -5,13 +5,13 @@ import { SparseMap } from "@tau-agent/system";
 
 export interface KeptCredentialsOptions {
   readonly get: GetCredentials;
-  /** Whether somebody would be asked. */
+  /** Whether there is somebody to ask. */
   readonly isOffered: () => boolean;
 }
 
 /**
- * Keys that are asked for, of an embedder or a client, and kept in memory only. Those who need the same
- * one at the same time share a question.
+ * Keys that are requested from an embedder or a client, and kept only in memory. Concurrent requests
+ * for the same key share a question.
  */
 export class KeptCredentials {
   readonly #options: KeptCredentialsOptions;
@@ -45,9 +45,9 @@ export class KeptCredentials {
   }
 
   /**
-   * Asks for another key than one that the vendor refused.
+   * Asks for a key to replace one that the vendor refused.
    *
-   * @returns whether there is another one now
+   * @returns whether there is a new key now
    * @throws {SessionError} `key_unresolved` if there is no answer
    */
   async renew(
@@ -55,13 +55,13 @@ export class KeptCredentials {
     modelId: string | undefined,
     refused: GivenCredentials,
   ): Promise<boolean> {
-    // Another request may have renewed it.
+    // Another request may have renewed the key.
     const kept = this.#kept.get(placeOf(provider, modelId));
     const given = kept === refused ? await this.#ask(provider, modelId, "refused") : kept;
     return given !== undefined && !isSame(given, refused);
   }
 
-  /** Answers a host that works for this one, such as that of a subagent. */
+  /** Answers another host that works for this one, such as a subagent's. */
   async answer({ provider, modelId, reason }: CredentialParams): Promise<GivenCredentials> {
     const given =
       reason === "refused" && this.isOffered
@@ -100,7 +100,7 @@ export class KeptCredentials {
   }
 }
 
-/** What a key is kept under. */
+/** The name under which a key is kept. */
 export function placeOf(provider: string, modelId = ""): string {
   return JSON.stringify([provider, modelId]);
 }

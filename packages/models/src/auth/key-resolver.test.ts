@@ -79,7 +79,7 @@ describe("key order", () => {
     await expect(resolver().require("constructor")).rejects.toThrow(/models\.json/);
   });
 
-  it("ignores variables that belong to someone else", async () => {
+  it("ignores variables that are meant for other programs", async () => {
     const keys = resolver({ environment: { GITHUB_TOKEN: "x", ANTHROPIC_AUTH_TOKEN: "y" } });
     expect(await keys.availableProviders(["github-copilot", "anthropic"])).toEqual(new Set());
   });

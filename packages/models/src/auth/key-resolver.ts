@@ -21,21 +21,22 @@ export interface KeyResolverOptions {
   /** Variable names of providers outside the built-in table. */
   readonly variableNames?: (provider: string) => readonly string[] | undefined;
   readonly runCommand: CommandRunner;
-  /** The logins that Tau knows itself; those of {@link customProviders} come first. */
+  /** The built-in logins; those of {@link customProviders} take precedence. */
   readonly logins?: ((provider: string) => Promise<ProviderLogin | undefined>) | undefined;
 }
 
-/** Where a key comes from, if another one may be had when the vendor refuses it. */
+/** Where a key came from, if it can be replaced when the vendor refuses it. */
 interface UsedLogin {
   /** The access token of a login. */
   token: string | undefined;
-  /** What was given when it was asked for. */
+  /** The answer to the question for the key. */
   given?: GivenCredentials | undefined;
 }
 
 /**
- * Finds the key for a provider: the runtime override, keys that are asked for, auth.json, models.json, the
- * environment. If a question or an entry in auth.json does not resolve, later sources are not used.
+ * Finds the key for a provider: the runtime override, keys requested from the embedder or client,
+ * auth.json, models.json, the environment. If a request or an entry in auth.json fails, later sources are
+ * not used.
  */
 export class KeyResolver {
   readonly #options: KeyResolverOptions;
@@ -44,7 +45,7 @@ export class KeyResolver {
   readonly #secrets = new Set<string>();
   /** Access tokens in use, by provider; none for providers whose key is not from a login. */
   readonly #tokens = new SparseMap<string, string>();
-  /** Keys in use that were asked for, by provider and model. */
+  /** Requested keys in use, by provider and model. */
   readonly #given = new SparseMap<string, GivenCredentials>();
 
   constructor(options: KeyResolverOptions) {
@@ -52,7 +53,7 @@ export class KeyResolver {
     this.#runCommand = options.runCommand;
   }
 
-  /** Sets a key for this process only, which takes precedence; `undefined` removes it. */
+  /** Sets a key for this process only, which overrides all others; `undefined` removes it. */
   setRuntimeKey(provider: string, key: string | undefined): void {
     if (key === undefined) this.#runtimeKeys.delete(provider);
     else this.#runtimeKeys.set(provider, key);
@@ -60,13 +61,13 @@ export class KeyResolver {
 
   /** The variables that may hold the provider's key, strongest first. */
   variablesOf(provider: string): readonly string[] {
-    // A provider may be called `constructor`: only the table's own rows count.
+    // A provider may be called `constructor`: only own rows of the table count.
     const known = Object.hasOwn(environmentKeys, provider) ? environmentKeys[provider] : undefined;
     return known ?? this.#options.variableNames?.(provider) ?? [];
   }
 
   /**
-   * The variable that holds the provider's key, whether or not something stronger does, too.
+   * The variable that holds the provider's key, even if a stronger source has one, too.
    *
    * @param environment - the variables for requests to the provider
    */
@@ -120,7 +121,7 @@ export class KeyResolver {
   }
 
   /**
-   * The variables for requests to a provider: those of the host, and above them those beside its key in
+   * The variables for requests to a provider: those of the host, overridden by those beside its key in
    * auth.json.
    * @throws {SessionError} `key_unresolved` when one of them cannot be read.
    */
@@ -135,7 +136,7 @@ export class KeyResolver {
     return { ...environment, ...Object.fromEntries(await Promise.all(own)) };
   }
 
-  /** Whether a provider has nothing but credentials that may be meant for something else. */
+  /** Whether a provider has only credentials that may be meant for something else. */
   async hasOnlyCloudCredentials(provider: string): Promise<boolean> {
     const { environment, auth, customProviders } = this.#options;
     if (!isCloud(provider) || this.#runtimeKeys.has(provider)) return false;
@@ -144,21 +145,21 @@ export class KeyResolver {
     return (await customProviders?.())?.has(provider) !== true;
   }
 
-  /** Whether a key may be asked for, of whatever provider. */
+  /** Whether keys may be requested, whatever the provider. */
   get mayBeGiven(): boolean {
     return this.#options.credentials?.isOffered === true;
   }
 
-  /** Whether a key, when last resolved, came from where another one may be had. */
+  /** Whether a key, when last resolved, came from a source that can provide another one. */
   mayRenew(provider: string, modelId?: string): boolean {
     return this.#tokens.has(provider) || this.#given.has(placeOf(provider, modelId));
   }
 
   /**
-   * Gets another key for one that the vendor refused: that of a new question, the tokens that another
-   * process wrote meanwhile, or new ones.
+   * Replaces a key that the vendor refused: with the answer to a new request, tokens that another
+   * process has written meanwhile, or new tokens.
    *
-   * @returns why there is none; undefined if there is
+   * @returns why there is no new key; undefined if there is one
    */
   async renewRefused(provider: string, modelId?: string): Promise<string | undefined> {
     const given = this.#given.get(placeOf(provider, modelId));
@@ -190,7 +191,7 @@ export class KeyResolver {
     return tokens !== undefined && tokens.access !== refused;
   }
 
-  /** Resolves a value of models.json (a header) the way keys are resolved. */
+  /** Resolves a value of models.json (a header) in the same way as keys. */
   async resolveValue(raw: string, owner: { provider: string; path: string }): Promise<string> {
     const { environment } = this.#options;
     const result = await resolveConfigValue(raw, { environment, runCommand: this.#runCommand });
@@ -229,7 +230,7 @@ export class KeyResolver {
     return available;
   }
 
-  /** What to set, after the word for it, or to run. */
+  /** What to set or to run to get a key. */
   async #wayToKey(provider: string): Promise<string> {
     const names = this.variablesOf(provider).filter((name) => !name.includes("OAUTH"));
     const cloud = cloudHint(provider);
@@ -242,7 +243,7 @@ export class KeyResolver {
     return variables === "" ? `up a login with ${login}` : `${variables}, run ${login}`;
   }
 
-  /** An unreadable key is a different error than a missing one. */
+  /** Reports an unreadable key with a different error than a missing one. */
   #blameAuthFile(provider: string): void {
     const { path, diagnostics } = this.#options.auth;
     const problem = diagnostics.find(

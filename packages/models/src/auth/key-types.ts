@@ -15,7 +15,7 @@ export interface ResolvedKey {
   readonly key: string | undefined;
   readonly source: KeySource;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Where a login says that its requests go. */
+  /** The address that a login sets for its requests. */
   readonly baseUrl?: string | undefined;
 }
 
@@ -28,12 +28,12 @@ export interface FoundAuth {
 /** How the logins of a provider are used; each vendor differs. */
 export interface ProviderLogin {
   readonly refresh: OAuthRefresh;
-  /** What a request contains for the login. */
+  /** The value that a request contains for the login. */
   readonly keyOf: (credential: OAuthCredential) => string;
   readonly headersOf?:
     | ((credential: OAuthCredential) => Readonly<Record<string, string>>)
     | undefined;
-  /** Where requests go with it, unless the user's files say otherwise. */
+  /** The address for requests with the login, unless the user's files set another one. */
   readonly baseUrlOf?: ((credential: OAuthCredential) => string | undefined) | undefined;
 }
 
@@ -41,14 +41,14 @@ export interface ProviderLogin {
 export interface ProviderKeyEntry {
   /** The unresolved value. */
   readonly apiKey?: string | undefined;
-  /** The provider is on this machine and needs no key. */
+  /** Whether the provider is on this machine and needs no key. */
   readonly isKeyless?: boolean | undefined;
-  /** Users may log in instead of having a key. */
+  /** Set if users may log in instead of having a key. */
   readonly login?: ProviderLogin | undefined;
-  /** Finds the key itself, given the entry of auth.json; undefined if there is none. */
+  /** Finds the key itself, given the entry in auth.json; undefined if there is none. */
   readonly findAuth?:
     | ((stored: Credential | undefined) => Promise<FoundAuth | undefined>)
     | undefined;
-  /** Whether {@link ProviderKeyEntry.findAuth} would find one. */
+  /** Whether {@link ProviderKeyEntry.findAuth} would find a key. */
   readonly hasAuth?: ((stored: Credential | undefined) => Promise<boolean>) | undefined;
 }

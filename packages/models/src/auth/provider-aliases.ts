@@ -1,4 +1,4 @@
-/** Earlier ids of providers, still in files and habits. */
+/** Former ids of providers that are still in use in files and by people. */
 const aliases: Readonly<Record<string, string>> = { "azure-openai-responses": "azure" };
 
 export function canonicalProvider(id: string): string {

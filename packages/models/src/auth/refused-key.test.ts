@@ -15,14 +15,14 @@ it.each([
   },
 );
 
-it("names no page that it does not know", () => {
+it("names no page for providers without a known one", () => {
   expect(stepForRefusedKey("mine", "models_file", undefined)).toBe(
     "The key from models.json was refused. Check it.",
   );
   expect(stepForRefusedKey("constructor", "runtime", undefined)).toContain("Check it.");
 });
 
-it("says how to log in again, and nothing where there is no key", () => {
+it("says how to log in again, and nothing if there is no key", () => {
   expect(stepForRefusedKey("anthropic", "login", undefined)).toContain("tau auth login anthropic");
   expect(stepForRefusedKey("local", "none", undefined)).toBeUndefined();
 });

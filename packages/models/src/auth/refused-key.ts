@@ -1,6 +1,6 @@
 import type { KeySource } from "./key-types.ts";
 
-/** Where the makers of models hand out keys. */
+/** The pages where makers of models issue keys. */
 const keyPages: Readonly<Record<string, string>> = {
   anthropic: "https://platform.claude.com/settings/keys",
   azure: "https://portal.azure.com",
@@ -39,7 +39,7 @@ const places: Partial<Record<KeySource, string>> = {
 
 /**
  * What to do when a provider refuses a key: where the key came from, and where to get another one.
- * Undefined where no key was sent.
+ * Undefined if no key was sent.
  *
  * @param variable - the variable that holds the key, if one does
  */

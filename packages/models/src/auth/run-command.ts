@@ -5,7 +5,7 @@ import type { CommandRunner } from "./config-value.ts";
 const outputLimitBytes = 64 * 1024;
 
 export interface CommandRunnerOptions {
-  /** Ends them with the host. */
+  /** Ends the commands together with the host. */
   readonly processes: ProcessRegistry;
   /** Time limit of a command; default 10 s. */
   readonly timeoutMs?: number | undefined;
@@ -20,7 +20,7 @@ async function run(
   environment: Environment,
   { processes, timeoutMs = 10_000 }: CommandRunnerOptions,
 ): Promise<string> {
-  // Loaded with the first command: most hosts have none.
+  // Loaded with the first command, because most hosts have none.
   const { runProcess } = await import("@tau-agent/system/process");
   const chunks: Buffer[] = [];
   let size = 0;

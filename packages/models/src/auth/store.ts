@@ -31,16 +31,16 @@ export interface NewTokens {
 
 /** Tokens this close to expiry are renewed, in ms. */
 const renewBeforeMs = 5 * 60_000;
-/** A vendor that has not answered by then is given up, in ms. */
+/** How long to wait for a vendor's answer, in ms. */
 const refreshLimitMs = 30_000;
-/** How long another process may renew before this one gives up waiting, in ms. */
+/** How long to wait for a renewal by another process, in ms. */
 const renewWaitMs = refreshLimitMs + 15_000;
 
 /** auth.json as it was last read. */
 interface ReadFile {
   readonly credentials: ReadonlyMap<string, Credential>;
   readonly diagnostics: readonly Diagnostic[];
-  /** Of the file that was read; undefined if it may change without another stamp. */
+  /** The stamp of the file that was read; undefined if a change might not alter it. */
   readonly stamp: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export class AuthStore {
   #read: Promise<ReadFile> | undefined;
   #last: ReadFile | undefined;
   readonly #renewals = new SparseMap<string, Promise<OAuthCredential | undefined>>();
-  /** The last tokens that were renewed, by provider, with half of their life. */
+  /** The last renewed tokens, by provider, with half of their lifetime. */
   readonly #arrived = new SparseMap<
     string,
     { readonly access: string; readonly marginMs: number }
@@ -67,7 +67,7 @@ export class AuthStore {
 
   /** Every stored credential by provider. Never rejects. */
   async all(): Promise<ReadonlyMap<string, Credential>> {
-    // A login in another process counts from the next request on.
+    // A login in another process takes effect with the next request.
     const stamp = stampNow(this.path);
     if (this.#last !== undefined && (stamp === undefined || stamp !== this.#last.stamp)) {
       this.#read = undefined;
@@ -80,24 +80,24 @@ export class AuthStore {
     return (await this.all()).get(provider);
   }
 
-  /** Drops the cached content; the next call reads the file again. */
+  /** Drops the cached content, so that the next call reads the file again. */
   reload(): void {
     this.#read = undefined;
   }
 
   /**
-   * Stores a credential; `undefined` removes it. Other entries stay as they are.
-   * @throws {SessionError} `invalid_settings` when the file does not parse; it is left as it is.
+   * Stores a credential; `undefined` removes it. Other entries stay unchanged.
+   * @throws {SessionError} `invalid_settings` if the file does not parse; it stays unchanged.
    */
   async set(provider: string, credential: Credential | undefined): Promise<void> {
     await this.update(provider, () => credential);
   }
 
   /**
-   * Makes a provider's credential from the one there is, while no other process writes; `undefined`
-   * removes it.
+   * Replaces a provider's credential by one derived from it, while no other process writes;
+   * `undefined` removes it.
    *
-   * @throws {SessionError} `invalid_settings` when the file does not parse; it is left as it is
+   * @throws {SessionError} `invalid_settings` if the file does not parse; it stays unchanged
    */
   async update(
     provider: string,
@@ -116,7 +116,7 @@ export class AuthStore {
   /**
    * Removes all logins; keys stay.
    *
-   * @throws {SessionError} `invalid_settings` when the file does not parse; it is left as it is
+   * @throws {SessionError} `invalid_settings` if the file does not parse; it stays unchanged
    */
   async removeLogins(): Promise<void> {
     await withFileLock(this.path, async (target) => {
@@ -152,7 +152,7 @@ export class AuthStore {
     return renewal;
   }
 
-  /** Resolves once tokens that vendors have given out are stored. */
+  /** Resolves once all tokens that vendors have issued are stored. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#renewals.values());
   }
@@ -204,7 +204,10 @@ export class AuthStore {
     }
   }
 
-  /** Tokens that never live for five minutes would be renewed for each request. */
+  /**
+   * Notes the lifetime: tokens that expire in less than five minutes would otherwise be renewed for
+   * each request.
+   */
   #noteArrival(provider: string, { access, expires }: OAuthCredential, now: number): void {
     this.#arrived.set(provider, { access, marginMs: Math.max(0, expires - now) / 2 });
   }
@@ -232,13 +235,13 @@ export class AuthStore {
   }
 }
 
-/** The name that the file has for a provider, which may be an earlier one. */
+/** The provider's name in the file, which may be a former one. */
 function storedName(entries: ReadonlyMap<string, unknown>, provider: string): string {
   if (entries.has(provider)) return provider;
   return [...entries.keys()].find((name) => canonicalProvider(name) === provider) ?? provider;
 }
 
-/** Differs once the file has changed; undefined if the next change might not show. */
+/** Changes when the file has changed; undefined if the next change might not show. */
 function stampNow(path: string): string | undefined {
   const found = statOf(path);
   if (found === undefined) return "missing";

@@ -13,8 +13,8 @@ function usualAddresses(environment: Environment): Readonly<Record<string, strin
 }
 
 /**
- * The origins of the servers to ask: those of the setting, otherwise the usual ones, or the usual one of
- * a kind. An address that cannot be read is left out.
+ * The origins of the servers to ask: those in the setting, otherwise the usual ones, or the usual one of
+ * a kind. Invalid addresses are left out.
  */
 export function localOrigins(
   setting: readonly string[] | undefined,
@@ -33,7 +33,7 @@ function withPort(address: string, port: string): string {
   const url = withScheme(address);
   if (!URL.canParse(url)) return url;
   const parsed = new URL(url);
-  // A URL without a port means that of its scheme, as Ollama's own client reads it.
+  // A URL without a port means the default port of its scheme, as in Ollama's own client.
   if (parsed.port === "" && !address.includes("://")) parsed.port = port;
   return parsed.origin;
 }
@@ -43,7 +43,7 @@ function originOf(address: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const parsed = new URL(url);
   if (!/^https?:$/.test(parsed.protocol)) return undefined;
-  // A server that listens everywhere is asked on this machine.
+  // A server that listens on all addresses is asked on this machine.
   if (parsed.hostname === "0.0.0.0" || parsed.hostname === "[::]") parsed.hostname = "127.0.0.1";
   return parsed.origin;
 }

@@ -2,12 +2,14 @@ import { connect } from "node:net";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { boundedBytes } from "@tau-agent/system";
 
-/** More than any list of models takes. */
+/** Larger than any list of models. */
 const maxBytes = 4 * 1024 * 1024;
 
 export type Answer = Readonly<Record<string, unknown>>;
 
-/** Asks one server; undefined for anything but a JSON object of a bearable size. */
+/**
+ * Sends a request to one server; undefined unless the answer is a JSON object of a reasonable size.
+ */
 export type Ask = (path: string, body?: object) => Promise<Answer | undefined>;
 
 export interface AskOptions {
@@ -32,7 +34,7 @@ export function askAt(origin: string, { fetch, signal }: AskOptions): Ask {
       const bytes = await boundedBytes(response.body, maxBytes, tooLarge);
       return asAnswer(JSON.parse(bytes.toString("utf8")));
     } catch {
-      // No server there, one that speaks something else, or one too slow.
+      // There is no server, or it speaks another protocol, or it is too slow.
       return undefined;
     }
   };
@@ -42,7 +44,10 @@ export function asAnswer(value: unknown): Answer | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-/** Whether something listens there. Asked first: most machines have none, and this loads nothing. */
+/**
+ * Whether something listens at the origin. Checked first, because most machines have no server, and
+ * this loads no code.
+ */
 export function listens(origin: string, signal: AbortSignal): Promise<boolean> {
   const { hostname, port, protocol } = new URL(origin);
   const standardPort = protocol === "https:" ? 443 : 80;

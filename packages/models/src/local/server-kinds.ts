@@ -1,6 +1,6 @@
 import { type Answer, type Ask, asAnswer } from "./read-json.ts";
 
-/** A kind of server for models on one's own machine. */
+/** A kind of server for models on the user's own machine. */
 export type ServerKind = "ollama" | "lm-studio" | "llama.cpp" | "vllm";
 
 export const serverNames: Readonly<Record<ServerKind, string>> = {
@@ -12,14 +12,14 @@ export const serverNames: Readonly<Record<ServerKind, string>> = {
 
 interface LocalModel {
   readonly id: string;
-  /** As the server says; undefined if it does not. */
+  /** The window that the server reports; undefined if it does not. */
   readonly contextWindow: number | undefined;
   readonly takesImages: boolean;
   readonly isLoaded: boolean;
 }
 
 export interface ServerAnswer {
-  /** Undefined if it lists models as OpenAI does, and nothing else is known of it. */
+  /** Undefined if it lists models as OpenAI does, but nothing else is known about it. */
   readonly kind: ServerKind | undefined;
   readonly models: readonly LocalModel[];
 }
@@ -27,7 +27,10 @@ export interface ServerAnswer {
 /** Asking each model of a larger collection takes too long. */
 const maxModels = 100;
 
-/** A window where neither the server nor the model's settings name one; its own may be larger than memory. */
+/**
+ * The window used if neither the server nor the model's settings name one; the model's own may be
+ * larger than memory allows.
+ */
 const mostUnknownWindow = 32_768;
 
 /** Asks a server what it is; undefined if it lists no models. */
@@ -39,7 +42,7 @@ export async function identify(ask: Ask): Promise<ServerAnswer | undefined> {
   ]);
   const served = listOf(listed?.data);
   const owners = new Set(served.map(({ owned_by }) => owned_by));
-  // llama.cpp answers like Ollama, too.
+  // llama.cpp also answers like Ollama.
   if (owners.has("llamacpp")) return { kind: "llama.cpp", models: await ofLlamaCpp(served, ask) };
   if (owners.has("vllm")) return { kind: "vllm", models: asListed(served) };
   const described = listOf(detailed?.data);
@@ -100,7 +103,10 @@ async function ofOllama(tags: readonly Answer[], ask: Ask): Promise<LocalModel[]
   return models.filter((model) => model !== undefined);
 }
 
-/** The window an Ollama model is loaded with: `num_ctx` of its settings, or the model's own. */
+/**
+ * The context window with which Ollama loads a model: `num_ctx` from its settings, or the model's
+ * own.
+ */
 function windowOf(shown: Answer | undefined): number | undefined {
   const [, set] = /^\s*num_ctx\s+(\d+)/m.exec(String(shown?.parameters ?? "")) ?? [];
   if (set !== undefined) return asSize(Number(set));
@@ -114,7 +120,7 @@ function listOf(value: unknown): readonly Answer[] {
   return value.map(asAnswer).filter((entry) => entry !== undefined);
 }
 
-/** The names in a list; models for embeddings are left out. */
+/** The names in a list, without models for embeddings. */
 function namesOf(list: readonly Answer[], member: "id" | "name"): string[] {
   return list
     .map((entry) => entry[member])

@@ -4,21 +4,21 @@ import { whileOpen } from "./device-grant.ts";
 import type { LoginAttempt } from "./login-definition.ts";
 import { LoginRefused, safeAddress, sendTokenRequest, tokensOf } from "./token-request.ts";
 
-/** A vendor's login in a browser that comes back to this machine, with PKCE. */
+/** A vendor's login in a browser, with PKCE and a redirect to this machine. */
 export interface BrowserGrant {
   readonly clientId: string;
   readonly scope?: string | undefined;
   readonly endpoints: {
     readonly authorize: string;
     readonly token: string;
-    /** Where the browser comes back to, as it is registered for the client. */
+    /** The redirect address registered for the client. */
     readonly redirect: string;
   };
-  /** Parameters of the page besides those of OAuth. */
+  /** Parameters of the login page in addition to those of OAuth. */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** Shows the page, waits for the browser and trades its code for tokens. */
+/** Shows the page, waits for the browser and exchanges its code for tokens. */
 export async function grantInBrowser(
   { clientId, scope, endpoints, parameters = {} }: BrowserGrant,
   attempt: LoginAttempt,

@@ -13,7 +13,7 @@ import { LoginRefused, sendTokenRequest, tokensOf } from "./token-request.ts";
 
 const server = "https://auth.openai.com";
 
-/** The public client of Codex, and where it logs in to ChatGPT. */
+/** The public client of Codex, and the addresses for its ChatGPT login. */
 const client = {
   clientId: "app_EMoamEEZ73f0CkXaXp7hrann",
   scope: "openid profile email offline_access",
@@ -35,7 +35,7 @@ const client = {
 
 type Client = typeof client;
 
-/** The server does not say how long its code lives. */
+/** The lifetime of a code, which the server does not report. */
 const codeLifeMs = 15 * 60_000;
 
 /** ChatGPT: a browser on this machine, or a code. */
@@ -66,7 +66,10 @@ function clientOf({ overrides }: Pick<LoginContext, "overrides">): Client {
   return { ...client, clientId, scope, endpoints: { ...client.endpoints, ...endpoints } };
 }
 
-/** A code of OpenAI's own kind: it gives the code of a browser's login, which is traded for tokens. */
+/**
+ * A code of OpenAI's own kind: it yields the code of a browser login, which is exchanged for
+ * tokens.
+ */
 async function grantCode(own: Client, attempt: LoginAttempt): Promise<JsonObject> {
   const { clientId, endpoints } = own;
   const began = await sendTokenRequest(
@@ -80,7 +83,7 @@ async function grantCode(own: Client, attempt: LoginAttempt): Promise<JsonObject
   const poll = async () => {
     const fields = { device_auth_id: deviceId, user_code: userCode };
     const reply = await sendTokenRequest({ url, json: true, fields }, attempt);
-    // Until the user has entered it, the code counts as one that does not exist.
+    // Until the user has entered the code, the server reports it as unknown.
     if (reply.status === 403 || reply.status === 404) return { kind: "pending" } as const;
     return { kind: "done", result: tokensOf(reply, url, [deviceId]) } as const;
   };

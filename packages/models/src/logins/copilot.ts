@@ -4,7 +4,7 @@ import { type DeviceGrant, grantDevice, textOf, withOverrides } from "./device-g
 import type { LoginContext, LoginDefinition } from "./login-definition.ts";
 import { LoginRefused, sendTokenRequest, tokensOf } from "./token-request.ts";
 
-/** GitHub gives Copilot's tokens to editors that it knows only. */
+/** GitHub issues Copilot tokens only to editors that it knows. */
 const editor = {
   "user-agent": "GitHubCopilotChat/0.35.0",
   "editor-version": "vscode/1.107.0",
@@ -12,15 +12,18 @@ const editor = {
   "copilot-integration-id": "vscode-chat",
 };
 
-/** Tokens count as expired this long before they are, as other pi-compatible hosts store them, in ms. */
+/**
+ * Tokens count as expired this long before they expire, as other pi-compatible hosts store them, in
+ * ms.
+ */
 const earlyMs = 5 * 60_000;
 const modelsLimitMs = 10_000;
 
 interface CopilotGrant extends DeviceGrant {
   readonly endpoints: DeviceGrant["endpoints"] & {
-    /** Trades the login at GitHub for a token of Copilot. */
+    /** Where the GitHub login is exchanged for a Copilot token. */
     readonly exchange: string;
-    /** Where Copilot's requests go; the token says it otherwise. */
+    /** The address for Copilot's requests; by default the token contains it. */
     readonly api?: string;
   };
 }
@@ -41,7 +44,7 @@ function grantOf({ overrides }: LoginContext, stored?: unknown): CopilotGrant {
   return withOverrides(row, overrides);
 }
 
-/** GitHub Copilot: a code at GitHub, then a token that lives for half an hour. */
+/** GitHub Copilot: a device code at GitHub, then a token that is valid for half an hour. */
 export const copilotLogin: LoginDefinition = {
   methods: ["device"],
   async login(_, attempt) {
@@ -84,7 +87,7 @@ async function exchange(
   };
 }
 
-/** The ids that the user's plan has; undefined if that cannot be told. */
+/** The model ids of the user's plan; undefined if they are unknown. */
 async function modelsOfPlan(
   api: string,
   access: string,
@@ -103,7 +106,7 @@ async function modelsOfPlan(
   return ids.length === 0 ? undefined : ids;
 }
 
-/** The id of a model that answers in conversations and that the plan has not switched off. */
+/** The id of a model that can answer in conversations and that the plan has not disabled. */
 function idsOf({ id, capabilities, policy, model_picker_enabled: isShown }: JsonObject): string[] {
   const type = isJsonObject(capabilities) ? capabilities.type : undefined;
   const state = isJsonObject(policy) ? policy.state : undefined;
@@ -114,7 +117,7 @@ function idsOf({ id, capabilities, policy, model_picker_enabled: isShown }: Json
   return isUsable && typeof id === "string" ? [id] : [];
 }
 
-/** Where requests go: the token names the proxy of the user's plan. */
+/** The address for requests: the token names the proxy for the user's plan. */
 function addressOf({
   access,
   enterpriseUrl,
@@ -127,7 +130,7 @@ function addressOf({
     : `https://copilot-api.${domain}`;
 }
 
-/** A host name, also out of an address. */
+/** A host name, which may be given as an address. */
 function domainOf(value: unknown): string | undefined {
   if (typeof value !== "string" || value.trim() === "") return undefined;
   const text = value.trim();

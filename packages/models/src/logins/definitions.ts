@@ -7,7 +7,7 @@ interface LoginRow {
   readonly load: () => Promise<LoginDefinition>;
 }
 
-/** The logins that Tau knows, by provider. Their code is loaded with the first that is used. */
+/** The built-in logins, by provider. Their code is loaded on first use. */
 export const loginRows: Readonly<Record<string, LoginRow>> = {
   "openai-codex": {
     name: "ChatGPT (Codex)",
@@ -44,7 +44,7 @@ export const loginRows: Readonly<Record<string, LoginRow>> = {
   },
 };
 
-/** The row of a provider; a provider may be called `constructor`. */
+/** The row of a provider; only own rows count, because a provider may be called `constructor`. */
 export function loginRowOf(provider: string): LoginRow | undefined {
   return Object.hasOwn(loginRows, provider) ? loginRows[provider] : undefined;
 }

@@ -30,7 +30,7 @@ export function withOverrides<Grant extends DeviceGrant>(
   return { ...grant, clientId, scope, endpoints: { ...grant.endpoints, ...endpoints } };
 }
 
-/** Gets a code, shows it, and waits for the user. */
+/** Requests a code, shows it, and waits for the user. */
 export async function grantDevice(grant: DeviceGrant, attempt: LoginAttempt): Promise<JsonObject> {
   const { clientId, scope, headers = {}, endpoints } = grant;
   const { signal } = attempt;
@@ -83,7 +83,7 @@ export async function grantDevice(grant: DeviceGrant, attempt: LoginAttempt): Pr
   );
 }
 
-/** Waits for the user; ends when the page could not be shown. */
+/** Waits for the user; fails if the page could not be shown. */
 export async function whileOpen<Result>(
   opened: Promise<void>,
   wait: (end: AbortSignal) => Promise<Result>,
@@ -100,7 +100,7 @@ export async function whileOpen<Result>(
   }
 }
 
-/** A login with device codes alone, whose tokens are sent as they are. */
+/** A login with device codes only, whose tokens are sent unchanged. */
 export function deviceGrantLogin(row: DeviceGrant): LoginDefinition {
   return {
     methods: ["device"],
@@ -118,7 +118,7 @@ export function deviceGrantLogin(row: DeviceGrant): LoginDefinition {
   };
 }
 
-/** Access token and expiry of a reply, and the refresh token where it brings one. */
+/** The access token and expiry in a reply, and the refresh token if there is one. */
 export function newTokens(body: JsonObject, url: string): NewTokens {
   const access = textOf(body, "access_token", url);
   const lifeMs = secondsOf(body.expires_in) ?? 3_600_000;
@@ -130,7 +130,7 @@ export function newTokens(body: JsonObject, url: string): NewTokens {
   };
 }
 
-/** The tokens of a new login, which need a refresh token. */
+/** The tokens of a new login, which must include a refresh token. */
 export function loginTokens(body: JsonObject, url: string): LoginTokens {
   return { ...newTokens(body, url), refresh: textOf(body, "refresh_token", url) };
 }
@@ -142,7 +142,7 @@ export function textOf(body: JsonObject, name: string, url: string): string {
   throw new LoginRefused(`${new URL(url).host} sent no ${name}${said}`);
 }
 
-/** A number of seconds, which some servers send as text, in ms. */
+/** A number of seconds, which some servers send as text, converted to ms. */
 export function secondsOf(value: unknown): number | undefined {
   const seconds = typeof value === "string" && value !== "" ? Number(value) : value;
   if (typeof seconds !== "number" || !Number.isFinite(seconds) || seconds < 0) return undefined;

@@ -13,25 +13,25 @@ export interface LoginPage {
 export interface LoginOverrides {
   readonly clientId?: string | undefined;
   readonly scope?: string | undefined;
-  /** The company's own host, for GitHub Enterprise. */
+  /** The company's own host with GitHub Enterprise. */
   readonly domain?: string | undefined;
-  /** Addresses by name that replace the vendor's. */
+  /** Addresses that replace the vendor's, by name. */
   readonly endpoints?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface LoginContext {
-  /** Goes through the user's proxy. */
+  /** A `fetch` that uses the user's proxy. */
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
   readonly overrides: LoginOverrides;
 }
 
 export interface LoginAttempt extends LoginContext {
-  /** Shows a page; rejects if the user will not go there. */
+  /** Shows a page; rejects if the user refuses. */
   readonly open: (page: LoginPage) => Promise<void>;
 }
 
-/** The tokens of a new login with the vendor's own members. */
+/** The tokens of a new login, with the vendor's own members. */
 export interface LoginTokens extends NewTokens {
   readonly refresh: string;
 }
@@ -44,6 +44,6 @@ export interface LoginDefinition {
   /** Headers of requests besides the token. */
   headersOf?(credential: OAuthCredential): Readonly<Record<string, string>>;
   baseUrlOf?(credential: OAuthCredential): string | undefined;
-  /** Ids of the models that the user's plan has; undefined if it does not say. */
+  /** The model ids of the user's plan; undefined if it does not list them. */
   modelsOf?(credential: OAuthCredential): readonly string[] | undefined;
 }

@@ -12,25 +12,25 @@ import type {
 
 export interface LoginsOptions {
   readonly store: AuthStore;
-  /** Asks for the `fetch` of requests; default the global one. */
+  /** Returns the `fetch` for requests; default: the global one. */
   readonly fetch?: (() => Promise<typeof globalThis.fetch | undefined>) | undefined;
   readonly overrides: (provider: string) => Promise<LoginOverrides | undefined>;
 }
 
 /** How a login is made. */
 export interface LoginRequest {
-  /** Default: the first that the provider has, with a code first where `isRemote`. */
+  /** Default: the provider's first method, or a code first if `isRemote`. */
   readonly method?: LoginMethod | undefined;
-  /** The user's browser may be on another machine. */
+  /** Whether the user's browser may be on another machine. */
   readonly isRemote?: boolean | undefined;
   /** Whether there is somebody to show a page to; default yes. */
   readonly mayOpen?: (() => boolean) | undefined;
-  /** Shows a page; rejects if the user will not go there. */
+  /** Shows a page; rejects if the user refuses. */
   readonly open: (page: LoginPage) => Promise<void>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Longer than the codes of all vendors live. */
+/** Longer than the lifetime of any vendor's code. */
 const loginLimitMs = 20 * 60_000;
 const browserLimitMs = 5 * 60_000;
 
@@ -42,12 +42,12 @@ export class Logins {
     this.#options = options;
   }
 
-  /** The providers whose logins Tau knows. */
+  /** The providers with built-in logins. */
   get ids(): readonly string[] {
     return Object.keys(loginRows);
   }
 
-  /** How requests use a stored login of a provider; undefined where Tau knows none. */
+  /** How requests use a stored login of a provider; undefined if there is no built-in login. */
   async useOf(provider: string): Promise<ProviderLogin | undefined> {
     const row = loginRowOf(provider);
     if (row === undefined) return undefined;
@@ -65,7 +65,7 @@ export class Logins {
     };
   }
 
-  /** Ids of the models that a stored login has; undefined if it does not say. */
+  /** The model ids of a stored login; undefined if it does not list them. */
   async modelsOf(
     provider: string,
     stored: Credential | undefined,
@@ -84,7 +84,7 @@ export class Logins {
     return loginRowOf(provider)?.takesKey !== false;
   }
 
-  /** What users call the login of a provider. */
+  /** The name of a provider's login that users see. */
   nameOf(provider: string): string | undefined {
     return loginRowOf(provider)?.name;
   }
@@ -134,9 +134,9 @@ export class Logins {
   }
 
   /**
-   * Forgets what is stored for a provider.
+   * Deletes the stored credential of a provider.
    *
-   * @returns whether there was something
+   * @returns whether there was one
    */
   async logout(provider: string): Promise<boolean> {
     const { store } = this.#options;
@@ -149,7 +149,7 @@ export class Logins {
   }
 
   /**
-   * Forgets all logins; stored keys stay: nobody could type them in again.
+   * Deletes all logins. Stored keys stay, because users may not be able to enter them again.
    *
    * @throws {SessionError} `invalid_settings` when auth.json does not parse
    */
@@ -203,7 +203,7 @@ function problemOf(key: string): string | undefined {
     : "the key has spaces or characters that no header can carry";
 }
 
-/** In auth.json `$` begins a variable, and `!` a command. */
+/** Escapes a key: in auth.json `$` begins a variable, and `!` a command. */
 function literal(key: string): string {
   const text = key.replaceAll("$", "$$$$");
   return text.startsWith("!") ? `$${text}` : text;

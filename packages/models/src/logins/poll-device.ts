@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { LoginRefused, LoginServerError } from "./token-request.ts";
 
-/** What a server says while the user has not finished yet, or what they got. */
+/** A server's answer: what is still pending, or the result. */
 type Polled<Result> =
   | { readonly kind: "pending" }
   | { readonly kind: "slow_down"; readonly intervalMs?: number | undefined }
@@ -14,15 +14,15 @@ interface PollOptions<Result> {
   readonly poll: () => Promise<Polled<Result>>;
 }
 
-/** A server that names no interval, or none at all, is not asked more often. */
+/** A server that names no interval, or zero, is not asked more often than this. */
 const leastIntervalMs = 200;
-/** RFC 8628 adds this much when a server asks for patience. */
+/** RFC 8628 adds this much when a server asks to slow down. */
 const slowDownMs = 5_000;
-/** A login survives a short outage of the server. */
+/** How many failures in a row a login survives, as in a short outage of the server. */
 const mostFailures = 5;
 
 /**
- * Asks until the user has entered the code, or the code has expired.
+ * Polls until the user has entered the code or the code has expired.
  *
  * @throws {LoginRefused} when the user refused or the code has expired
  */

@@ -12,7 +12,7 @@ const limitMs = 30_000;
 
 export interface TokenReply {
   readonly status: number;
-  /** Empty where the body is not a JSON object. */
+  /** Empty if the body is not a JSON object. */
   readonly body: JsonObject;
 }
 
@@ -20,12 +20,12 @@ export interface TokenRequest {
   readonly url: string;
   readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
-  /** Fields of a form, or with `json` the members of an object. */
+  /** Form fields or, with `json`, members of an object. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly json?: boolean;
 }
 
-/** A login server could not be reached, or did not answer as one. Another attempt may succeed. */
+/** A login server could not be reached, or gave no valid answer. Another attempt may succeed. */
 export class LoginServerError extends Error {
   override readonly name = "LoginServerError";
 }
@@ -36,10 +36,10 @@ export class LoginRefused extends Error {
 }
 
 /**
- * Sends a request that carries secrets: over https or to this machine only, never to where a reply
- * redirects to, and within limits of time and size.
+ * Sends a request that carries secrets: only over https or to this machine, without following
+ * redirects, and within limits of time and size.
  *
- * @throws {LoginServerError} when there is no answer
+ * @throws {LoginServerError} if there is no answer
  */
 export async function sendTokenRequest(
   { url, method = "POST", headers = {}, fields = {}, json = false }: TokenRequest,
@@ -67,7 +67,9 @@ export async function sendTokenRequest(
   }
 }
 
-/** The reply's members if it is a success; else an error that says whether it is final. */
+/**
+ * The reply's members if it is a success; otherwise throws an error that says whether it is final.
+ */
 export function tokensOf(reply: TokenReply, url: string, secrets: readonly string[]): JsonObject {
   const { status, body } = reply;
   const isSuccess = status >= 200 && status < 300 && body.error === undefined;
@@ -77,7 +79,7 @@ export function tokensOf(reply: TokenReply, url: string, secrets: readonly strin
   throw mayPass ? new LoginServerError(said) : new LoginRefused(said);
 }
 
-/** What a server says about an error, without the secrets that it may repeat. */
+/** A server's description of an error, without secrets that it may repeat. */
 export function describe({ status, body }: TokenReply, secrets: readonly string[]): string {
   const { error, error_description: description, message } = body;
   const nested = isJsonObject(error) ? (error.message ?? error.code) : error;
@@ -109,7 +111,7 @@ async function readObject(response: Response): Promise<JsonObject> {
   return parseObject(bytes.toString("utf8")) ?? {};
 }
 
-/** `fetch` hides the reason of a failed connection in its cause. */
+/** The cause of a failed connection, which `fetch` hides in its error. */
 function reasonOf(error: unknown): string {
   const { cause } = Object(error) as { cause?: unknown };
   const inner = cause instanceof Error ? cause.message || Object(cause).code : undefined;

@@ -8,8 +8,8 @@ const fileOf = (agentDirectory: string, provider: string) =>
   join(factsFolder(agentDirectory), `${encodeURIComponent(provider)}.json`);
 
 /**
- * The facts of the last refresh; none when there was none since `newerThan`, the date of the catalogue's
- * own. Checked like an answer: the file may have been written by another version.
+ * The facts of the last refresh; none if there was no refresh since `newerThan`, the date of the
+ * catalogue's facts. Validated like an answer, because another version may have written the file.
  */
 export async function readFacts(
   agentDirectory: string,
@@ -23,7 +23,7 @@ export async function readFacts(
   return isNewer && Array.isArray(models) ? believable(models) : [];
 }
 
-/** Keeps facts; a reader sees the old file or the new one. */
+/** Saves facts; a reader sees the old file or the new one. */
 export async function writeFacts(
   agentDirectory: string,
   provider: string,

@@ -1,6 +1,9 @@
 import { join } from "node:path";
 
-/** Where refreshed facts are: a file for each provider, so that a start reads only what it uses. */
+/**
+ * The folder of refreshed facts, with a file for each provider, so that a start reads only what it
+ * needs.
+ */
 export function factsFolder(agentDirectory: string): string {
   return join(agentDirectory, "model-facts");
 }

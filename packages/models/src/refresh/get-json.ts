@@ -1,6 +1,6 @@
 import { boundedBytes } from "@tau-agent/system";
 
-/** More than the public list of all models takes. */
+/** Larger than the public list of all models. */
 const maxBytes = 16 * 1024 * 1024;
 
 export interface GetOptions {
@@ -10,8 +10,8 @@ export interface GetOptions {
 }
 
 /**
- * Fetches JSON of a bearable size, and follows no one elsewhere: requests may have a key.
- * @throws {Error} that says what was wrong with the answer
+ * Fetches JSON of limited size without following redirects, because requests may contain a key.
+ * @throws {Error} that says what is wrong with the answer
  */
 export async function getJson(url: string, options: GetOptions): Promise<unknown> {
   const { fetch = globalThis.fetch, headers = {}, timeoutMs = 15_000 } = options;

@@ -2,7 +2,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { commonStart } from "@tau-agent/system";
 
-/** What a source says of one model; nothing of it decides where a request goes. */
+/** A source's facts about one model; none of them decides where a request goes. */
 export interface ModelFacts {
   readonly id: string;
   readonly name?: string | undefined;
@@ -15,7 +15,7 @@ export interface ModelFacts {
 /** More models than any provider has. */
 const maxModels = 2000;
 
-/** The facts of a list that can be believed; the others are left out. */
+/** The plausible facts in a list; others are left out. */
 export function believable(list: readonly unknown[]): ModelFacts[] {
   const found = new Map<string, ModelFacts>();
   for (const entry of list.slice(0, maxModels)) {
@@ -33,7 +33,7 @@ export function believable(list: readonly unknown[]): ModelFacts[] {
   return [...found.values()];
 }
 
-/** An object's members; none of anything else. */
+/** An object's members; none for anything else. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return isJsonObject(value) ? value : {};
 }
@@ -53,7 +53,7 @@ function isInput(value: unknown): value is Model["input"] {
   );
 }
 
-/** US dollars per million tokens; no model costs a thousand. */
+/** US dollars per million tokens; no model costs as much as a thousand. */
 function isCost(value: unknown): value is Model["cost"] {
   const rates = membersOf(value);
   return ["input", "output", "cacheRead", "cacheWrite"].every((name) => {
@@ -63,8 +63,8 @@ function isCost(value: unknown): value is Model["cost"] {
 }
 
 /**
- * The catalogue's models with newer facts. A model that the catalogue does not know is reached and spoken
- * to like the one whose name is most alike.
+ * The catalogue's models with newer facts. A model that is not in the catalogue is reached like the one
+ * with the most similar name.
  */
 export function withFacts(
   models: readonly Model[],

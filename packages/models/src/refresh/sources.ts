@@ -1,7 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { believable, type ModelFacts, membersOf } from "./model-facts.ts";
 
-/** Where facts about the models of all providers are published. */
+/** Where facts about all providers' models are published. */
 export const factsUrl = "https://models.dev/api.json";
 
 /** Our ids of providers → those of the source, where they differ. */
@@ -14,14 +14,16 @@ const otherIds: Readonly<Record<string, string>> = {
   "zai-coding-cn": "zhipuai-coding-plan",
 };
 
-/** What the public source says of a provider's models; undefined if it does not know the provider. */
+/**
+ * The public source's facts about a provider's models; undefined if it does not have the provider.
+ */
 export function publishedFacts(source: unknown, provider: string): ModelFacts[] | undefined {
   const providers = membersOf(source);
   const id = Object.hasOwn(otherIds, provider) ? (otherIds[provider] ?? provider) : provider;
   if (!Object.hasOwn(providers, id)) return undefined;
   const { models } = membersOf(providers[id]);
   const all = Object.values(membersOf(models)).map(membersOf);
-  // Without tools there is no session; a model without a word about them may have them.
+  // A session needs tools; a model without information about tools may support them.
   return believable(all.filter(({ tool_call }) => tool_call !== false).map(publishedModel));
 }
 
@@ -52,7 +54,9 @@ export function listUrl({ api, baseUrl }: Model): string {
     : `${base}/models`;
 }
 
-/** What a provider's own list says: `data` as OpenAI and Anthropic, `models` as Google. */
+/**
+ * The facts in a provider's own list: `data` as for OpenAI and Anthropic, `models` as for Google.
+ */
 export function ownFacts(answer: unknown): ModelFacts[] | undefined {
   const { data, models } = membersOf(answer);
   const list = Array.isArray(data) ? data : Array.isArray(models) ? models : undefined;

@@ -49,7 +49,7 @@ interface ConversationModels {
 interface ConversationOptions {
   readonly agent: ConversationAgent;
   readonly models: ConversationModels;
-  /** The current surroundings; the model is told when they have changed. */
+  /** The current surroundings; the model receives a note when they have changed. */
   readonly environment: () => EnvironmentFacts;
   readonly openLog: (
     path: string,

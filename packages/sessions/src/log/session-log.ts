@@ -60,10 +60,7 @@ export class SessionLog {
   #reports: StoreReports | undefined;
   /** Entries that wait for the first user message, so that an unused session leaves no trace. */
   #unwritten: SessionEntry[] = [];
-  /**
-   * Entries that are written together with the next one, so that viewing a session does not change
-   * it.
-   */
+  /** Entries written together with the next one, so that viewing a session does not change it. */
   #deferred: SessionEntry[] = [];
   #name: string | undefined;
   #isClosed = false;
@@ -114,10 +111,7 @@ export class SessionLog {
     return this.#writer.ownership ?? { key: this.header.id, epoch: 1 };
   }
 
-  /**
-   * Where subagents and files of the session are kept; undefined if they need no place besides
-   * their own files.
-   */
+  /** Where subagents and files of the session are kept; undefined if their own files suffice. */
   get parts(): LogParts | undefined {
     return this.#writer.parts;
   }
@@ -244,10 +238,7 @@ export class SessionLog {
     if (!this.#writer.isBegun) this.#begin([]);
   }
 
-  /**
-   * Appends an entry that can be rebuilt from the written ones; it is written together with the
-   * next entry.
-   */
+  /** Appends an entry that can be rebuilt from the written ones; it is written with the next. */
   appendLater(entry: NewEntry): void {
     const ordered = this.#complete(entry);
     (this.#writer.isBegun ? this.#deferred : this.#unwritten).push(ordered);

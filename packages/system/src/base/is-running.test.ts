@@ -15,7 +15,7 @@ it("reports a process as running until it has ended", async () => {
 });
 
 it.runIf(existsSync("/proc/self/stat"))(
-  "says of one that nobody reaps that it does not",
+  "reports a process that is never reaped as ended",
   async () => {
     // The shell replaces itself with a program that waits for no child.
     const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"]);

@@ -109,13 +109,16 @@ describe("a schema", () => {
       "allOf[0].items.pattern",
       (text: string) => [text],
     ],
-  ])("is named if its pattern takes forever, without blocking the host: %j", async (schema, at, answer) => {
-    const { check } = await readAnswerSchema(schema);
-    expect(check(JSON.stringify(answer(`${"a".repeat(60)}!`)))).toEqual({
-      problem: expect.stringContaining(
-        `could not be checked against outputSchema.${at} "${endless}"`,
-      ),
-    });
-    expect(check(JSON.stringify(answer("aaa")))).toEqual({ value: answer("aaa") });
-  });
+  ])(
+    "is named if its pattern takes forever, without blocking the host: %j",
+    async (schema, at, answer) => {
+      const { check } = await readAnswerSchema(schema);
+      expect(check(JSON.stringify(answer(`${"a".repeat(60)}!`)))).toEqual({
+        problem: expect.stringContaining(
+          `could not be checked against outputSchema.${at} "${endless}"`,
+        ),
+      });
+      expect(check(JSON.stringify(answer("aaa")))).toEqual({ value: answer("aaa") });
+    },
+  );
 });

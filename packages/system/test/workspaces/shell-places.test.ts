@@ -77,7 +77,7 @@ function program(name: string, text: string): string {
 
 const timeout = 90_000;
 
-describeWith(noEnclosure)("the shell form keeps the interface", () => {
+describeWith(noEnclosure)("the shell form passes the checks", () => {
   test("over sh -c", { timeout }, () => passes(["sh", "-c"]));
 
   test("over a login shell that prints before it starts, on both streams", {

@@ -45,7 +45,7 @@ const TIMEOUT_MS = 10 * 60_000;
 const MEBIBYTE = 1024 * 1024;
 const MAX_OUTPUT_BYTES = 256 * MEBIBYTE;
 
-// None of the user's hooks, signing, prompts or background maintenance may run.
+// No hooks, signing, prompts or background maintenance of the user may run.
 const configuration = [
   "core.hooksPath=/dev/null",
   "safe.bareRepository=explicit",

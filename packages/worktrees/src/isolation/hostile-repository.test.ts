@@ -103,7 +103,7 @@ describe("a repository that is not trusted", () => {
   });
 
   it.each(slice(["clean", "smudge", "process"], 1))(
-    "is refused with the name of a filter that a file goes through (%s)",
+    "is refused with the name of a filter that a file uses (%s)",
     async (kind) => {
       const workspace = repository({ "x.evil": "x\n", ".gitattributes": "*.evil filter=evil\n" });
       const { command, ran } = trap(workspace);

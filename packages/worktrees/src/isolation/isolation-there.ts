@@ -163,7 +163,10 @@ git read-tree --reset -u "$1"`;
     };
   }
 
-  /** Trees of killed hosts stay in the workspace for two days. */
+  /**
+   * Keeps work for up to two days after its host was killed: until then the trees stay in the
+   * workspace.
+   */
   async keepLeft(patch: string): Promise<void> {
     const text = await readFile(noteOf(patch), "utf8").catch(() => undefined);
     if (text === undefined) return;

@@ -199,7 +199,7 @@ function stateOf({ folder, git }: TestFolder): string {
 }
 
 it.each(["plain", "git", "busy-git"] as const)(
-  "rewinds of random sequences leave what a plain copy says (%s)",
+  "rewinds in random sequences leave the same files as a plain copy (%s)",
   async (kind) => {
     const share = Math.ceil(sequences / 3);
     for (let index = 0; index < share; index++) await play(kind, firstSeed + index);

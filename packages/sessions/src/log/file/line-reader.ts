@@ -131,6 +131,7 @@ export class LineReader {
 
   /**
    * Reads a range in pieces, each valid until the next one is read.
+   *
    * @throws {SessionError} `session_changed`
    */
   *pieces({ start, length }: LinePlace): Generator<Buffer> {

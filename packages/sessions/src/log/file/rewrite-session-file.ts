@@ -14,8 +14,8 @@ import { encodeLine, SESSION_VERSION } from "@tau-agent/rpc-protocol/plain";
 const BATCH_ENTRIES = 1000;
 
 /**
- * Replaces an older file with its version 3 form: written next to it, flushed, then renamed, so
- * that a crash leaves one of the two intact.
+ * Replaces an older file with its version 3 form: written beside it, flushed, then renamed, so that
+ * a crash leaves one of the two intact.
  *
  * @returns the size of the new file in bytes
  */

@@ -17,7 +17,7 @@ const resultMembers = [
   ["verification", "attempts", "commandResults", "artifactPath"],
 ] as const;
 
-/** The type of the custom entries that hold what a session knows of its subagents. */
+/** The type of the custom entries with a session's records about its subagents. */
 export const SUBAGENT_ENTRY = "subagent";
 
 /**

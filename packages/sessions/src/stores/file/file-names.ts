@@ -68,7 +68,7 @@ function sessionName(sessionId: string): string {
     : `~${hash(sessionId)}`;
 }
 
-/** Whether a text can be the name of a file that no other text has. */
+/** Whether a text can be used as a file name without colliding with another text. */
 function isPlain(text: string): boolean {
   if (Buffer.byteLength(text) > MAX_NAME_BYTES || /^[.~]|[. ]$/.test(text)) return false;
   // File systems of other systems treat `A` as `a`, and different spellings of `é` as the same.

@@ -40,7 +40,10 @@ describe.each([
     await expect(make(join(root, "link/x"))).rejects.toMatchObject({ code: expect.any(String) });
   });
 
-  it.runIf(process.platform === "linux")("ends with an error where the system allows no new folders", async () => {
-    await expect(make("/proc/tau/x/y")).rejects.toMatchObject({ code: "ENOENT" });
-  });
+  it.runIf(process.platform === "linux")(
+    "ends with an error where the system allows no new folders",
+    async () => {
+      await expect(make("/proc/tau/x/y")).rejects.toMatchObject({ code: "ENOENT" });
+    },
+  );
 });

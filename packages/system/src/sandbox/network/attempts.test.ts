@@ -32,8 +32,11 @@ describe("the value of a secret, with the commands behind an exec server", () =>
     expect(frames.join("\n")).not.toContain(VALUE);
   });
 
-  it.each(slice(attempts, 20))("could be obtained, without the rule, by $title", async (attempt) => {
-    const modules = relayed(await mutantWithout(attempt.rule));
-    expect(await attempt.run(await SecretProxy.start(attempt, modules))).toContain(VALUE);
-  });
+  it.each(slice(attempts, 20))(
+    "could be obtained, without the rule, by $title",
+    async (attempt) => {
+      const modules = relayed(await mutantWithout(attempt.rule));
+      expect(await attempt.run(await SecretProxy.start(attempt, modules))).toContain(VALUE);
+    },
+  );
 });

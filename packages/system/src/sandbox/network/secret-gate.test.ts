@@ -123,13 +123,16 @@ it("serves only clients with its password if the sandbox shares the machine's ne
 });
 
 describe("a protocol that the proxy does not support", () => {
-  it.each(["websocket", "h2c"])("is refused with an explanation: an upgrade to %s", async (protocol) => {
-    const proxy = await SecretProxy.start();
-    const head = `GET / HTTP/1.1\r\nhost: localhost:${proxy.serverPort}\r\n`;
-    const answer = await proxy.raw(`${head}connection: upgrade\r\nupgrade: ${protocol}\r\n\r\n`);
-    expect(answer).toMatch(/^HTTP\/1\.1 501[\s\S]*no WebSocket and no HTTP\/2/);
-    expect(proxy.notes.join()).toContain("501");
-  });
+  it.each(["websocket", "h2c"])(
+    "is refused with an explanation: an upgrade to %s",
+    async (protocol) => {
+      const proxy = await SecretProxy.start();
+      const head = `GET / HTTP/1.1\r\nhost: localhost:${proxy.serverPort}\r\n`;
+      const answer = await proxy.raw(`${head}connection: upgrade\r\nupgrade: ${protocol}\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 501[\s\S]*no WebSocket and no HTTP\/2/);
+      expect(proxy.notes.join()).toContain("501");
+    },
+  );
 
   it("is refused with an explanation: HTTP/2 from the start", async () => {
     const proxy = await SecretProxy.start();

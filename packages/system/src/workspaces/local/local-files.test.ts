@@ -313,19 +313,22 @@ describe("within", () => {
     ["list", (name) => workspace.list(at("in", name, ".."), reach())],
   ];
 
-  it.each(calls)("checks the file that %s opens, following links, and names it", async (name, call) => {
-    if (name !== "list") {
-      const real = name === "createDirectory" ? "file-new" : "file";
-      expect(await failure(call("away/file"))).toEqual({
-        code: "not_allowed",
-        path: join(outside, real),
-      });
-      expect(await failure(call("hidden/file"))).toMatchObject({ code: "not_allowed" });
-    }
-    expect(readFileSync(join(outside, "file"), "utf8")).toBe("outside");
-    expect(readFileSync(at("in/secret/file"), "utf8")).toBe("secret");
-    expect(readdirSync(outside)).toEqual(["file"]);
-  });
+  it.each(calls)(
+    "checks the file that %s opens, following links, and names it",
+    async (name, call) => {
+      if (name !== "list") {
+        const real = name === "createDirectory" ? "file-new" : "file";
+        expect(await failure(call("away/file"))).toEqual({
+          code: "not_allowed",
+          path: join(outside, real),
+        });
+        expect(await failure(call("hidden/file"))).toMatchObject({ code: "not_allowed" });
+      }
+      expect(readFileSync(join(outside, "file"), "utf8")).toBe("outside");
+      expect(readFileSync(at("in/secret/file"), "utf8")).toBe("secret");
+      expect(readdirSync(outside)).toEqual(["file"]);
+    },
+  );
 
   it("allows files inside", async () => {
     expect(text(await workspace.read(at("in/file"), reach()))).toBe("inside");

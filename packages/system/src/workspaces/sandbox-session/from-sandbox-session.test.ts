@@ -4,7 +4,9 @@ import { runWorkspaceConformance } from "../conformance/run-workspace-conformanc
 import { justBashWorkspace } from "./__fixtures__/just-bash.ts";
 import { fromSandboxSession } from "./from-sandbox-session.ts";
 
-test("a just-bash session passes all checks except those that limited excuses", { timeout: 90_000 }, async () => {
+test("a just-bash session passes all checks except those that limited excuses", {
+  timeout: 90_000,
+}, async () => {
   const { results } = await runWorkspaceConformance(await justBashWorkspace());
   expect(results.filter(({ ok }) => !ok)).toEqual([]);
   expect(results.filter(({ limited }) => limited === undefined).length).toBeGreaterThan(95);

@@ -37,7 +37,7 @@ function withFilter(): Workspace {
   return workspace;
 }
 
-/** Changes the filter as git knows it in a call: as it was in the beginning. */
+/** Changes the filter command in the settings that git uses during a call. */
 function smudge(run: string, command: string): void {
   for (const name of readdirSync(run).filter((found) => found.startsWith("settings-"))) {
     gitIn(run, "config", "--file", join(run, name, "config"), "filter.deadly.smudge", command);

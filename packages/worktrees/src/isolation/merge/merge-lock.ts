@@ -41,7 +41,10 @@ export async function holdingMergeLock<T>(
   }
 }
 
-/** Releases the lock of a dead host whose call used this folder; an older lock goes stale. */
+/**
+ * Releases the lock of a dead host whose call used this folder; an older lock becomes stale by
+ * itself.
+ */
 export async function releaseMergeLock(folder: string): Promise<void> {
   const mark = join(folder, HOLDS_LOCK);
   const claimed = `${mark}-${randomHex(4)}`;
