@@ -53,7 +53,8 @@ export interface RequestOrder<Result> {
   /** How long to wait for an answer; 0 or absent for no limit. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Withdraws the request, as the {@link Withdrawal} that is its reason says, otherwise by `abort`.
+   * Withdraws the request: as its reason says if that is a {@link Withdrawal}, otherwise by
+   * `abort`.
    */
   readonly signal?: AbortSignal | undefined;
   /** The outcome unless an answer sets another. */

@@ -76,7 +76,9 @@ interface UriContext {
   readonly signal: AbortSignal;
 }
 
-/** The environment that the host gives its tools; tools never read the process themselves. */
+/**
+ * The environment that the host gives its tools; tools never read that of the process themselves.
+ */
 export interface ToolEnvironment {
   /** Directory of the current session; relative paths are resolved against it. */
   readonly cwd: string;

@@ -110,7 +110,7 @@ describe("a schema", () => {
       (text: string) => [text],
     ],
   ])(
-    "is named if its pattern takes forever, without blocking the host: %j",
+    "with a pattern that takes forever is named, and does not block the host: %j",
     async (schema, at, answer) => {
       const { check } = await readAnswerSchema(schema);
       expect(check(JSON.stringify(answer(`${"a".repeat(60)}!`)))).toEqual({

@@ -171,7 +171,10 @@ class Indexer {
     return this.#text.decode(this.#buffer.subarray(from, end));
   }
 
-  /** Makes the buffer start with the incomplete line, and grow if that fills it. */
+  /**
+   * Grows the buffer, which contains only one incomplete line, or skips that line if it is too
+   * long.
+   */
   #makeRoom(): void {
     if (this.#isSkipping || this.#filled > MAX_LINE_BYTES) {
       this.#isSkipping = true;

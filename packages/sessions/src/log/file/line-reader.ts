@@ -5,7 +5,8 @@ import type { LinePlace } from "../scan/index.ts";
 
 const WINDOW_BYTES = 256 * 1024;
 /**
- * V8 does not allocate a string of more than 128 KiB among young objects, but collects everything.
+ * V8 allocates a string of more than 128 KiB outside of the young generation, which triggers a full
+ * garbage collection.
  */
 const BATCH_BYTES = 16 * 1024;
 /**

@@ -113,7 +113,7 @@ class Automaton {
   readonly #states: State[] = [];
   readonly #start: Place;
   readonly #end: number;
-  /** For each looping state, the first state that it does not make redundant: see #buildWhole. */
+  /** For each looping state, the last state that it makes redundant: see #buildWhole. */
   readonly #covers = new Map<number, number>();
   /** Keyed by their states. */
   readonly #places = new Map<string, Place>();

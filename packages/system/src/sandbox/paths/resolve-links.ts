@@ -16,8 +16,9 @@ export interface ResolvedPath {
 }
 
 /**
- * Follows the links of a path, including dangling ones. Unlike `realpath`, which reads the text of the
- * link `/proc/<process>/root`, while an open goes to the root of that process.
+ * Follows the links of a path, including dangling ones. `realpath` cannot do this: for
+ * `/proc/<process>/root` it reads the text of the link, while an open goes to the root of that
+ * process.
  */
 export function resolveLinks(path: string): ResolvedPath {
   let links = 0;
