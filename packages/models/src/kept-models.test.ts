@@ -22,7 +22,7 @@ function write(...providers: readonly string[]): void {
   vi.setSystemTime(Date.now() + 60_000);
 }
 
-it("reads models.json once for all, and again once it has changed", async () => {
+it("reads models.json only once for all sessions, and again after a change", async () => {
   const kept = new KeptModels();
   const load = async () => [...(await kept.load(agentDirectory, {})).providers.keys()];
   expect(await load()).toEqual([]);

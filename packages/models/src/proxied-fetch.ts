@@ -75,7 +75,7 @@ function planOf({ environment, setting }: ProxySource): ProxyPlan | undefined {
   return { httpProxy, httpsProxy, noProxy: exceptions(variable("NO_PROXY")) };
 }
 
-/** The address with its scheme, which many leave out. */
+/** The address with its scheme, which many users leave out. */
 function address(
   name: string,
   value: string | undefined,

@@ -63,7 +63,7 @@ function placeOfCut(text: string): Cut | undefined {
 function halves(text: string, coloured: Html, { at, lines }: Cut): readonly [Html, Html] {
   const split = lines === undefined ? undefined : splitColours(coloured.text, lines);
   if (split !== undefined) return [trusted(split[0]), trusted(split[1])];
-  // Inside a line, and never inside a character.
+  // The cut may be inside a line, but never inside a character.
   const place = /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at;
   return [escapeText(text.slice(0, place)), escapeText(text.slice(place))];
 }

@@ -128,7 +128,7 @@ export class HttpFixture {
     return isRight ? json(this.issue()) : json({ error: "invalid_grant" }, 400);
   }
 
-  /** New tokens, as the token endpoint answers. */
+  /** New tokens, in the form of a token endpoint's answer. */
   issue(): Record<string, unknown> {
     this.#count += 1;
     const [access, refresh] = [`access-${this.#count}`, `refresh-${this.#count}`];

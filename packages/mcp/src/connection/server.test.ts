@@ -56,7 +56,7 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 describe("McpServer", () => {
-  it("starts again with doubled delays, and has failed after five restarts", async () => {
+  it("restarts with doubling delays, and fails after five restarts", async () => {
     const { server, lives } = open(async () => {
       throw new Error("no luck");
     });

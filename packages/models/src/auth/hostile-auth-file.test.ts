@@ -35,7 +35,7 @@ const entry = fc.dictionary(
   member,
 );
 
-describe("an auth.json with anything in it", () => {
+describe("an auth.json with arbitrary content", () => {
   it("gives a key that a header can contain, or a coded error; unknown content stays", async () => {
     const provider = fc.constantFrom("anthropic", "openai-codex", "__proto__", "constructor");
     const file = fc.dictionary(provider, fc.oneof(fc.jsonValue(), entry));

@@ -11,7 +11,7 @@ function closingQuote(text: string, start: number): number {
 }
 
 /**
- * Splits the text behind a command into arguments: at blanks and line ends, with `"…"` or `'…'`
+ * Splits the text after a command into arguments: at blanks and line ends, with `"…"` or `'…'`
  * around those that contain blanks. A quote opens only at the start of an argument and closes only
  * before a blank, so apostrophes and unclosed quotes are text; `\"` is a quote within its own kind.
  */

@@ -23,7 +23,7 @@ export type ClosedBy = HostRequestResolved["by"] | "nobody";
 export interface ClosedRequest<Result> {
   readonly by: ClosedBy;
   readonly outcome: RequestOutcome;
-  /** The client's answer, where there is one. */
+  /** The client's answer, if there is one. */
   readonly result?: Result | undefined;
   /** Why the client gave no result. */
   readonly error?: string | undefined;
@@ -80,7 +80,7 @@ export class Withdrawal {
   }
 }
 
-/** Who is asked: the connection of a client, or a function of the embedder. */
+/** The party that answers requests: the connection of a client, or a function of the embedder. */
 export interface RequestSink {
   /** Whether a request of this method would be answered. */
   answers(method: HostRequestMethod): boolean;

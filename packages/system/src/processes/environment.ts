@@ -36,7 +36,7 @@ interface KeptCommandsOfCalls {
   forget(commandId: string): Promise<void>;
 }
 
-/** A sandbox like that of the session, around another folder. */
+/** A sandbox like that of the session, for another folder. */
 export interface EnclosedFolder {
   readonly workspace: Workspace;
   readonly sandbox: Sandbox;

@@ -130,7 +130,7 @@ function commandOf(pid: number): string {
   }
 }
 
-describe("what leaves the process group of its command", () => {
+describe("a process that leaves the process group of its command", () => {
   const [a, b] = [ownSeconds(41), ownSeconds(42)];
   // A process that has yet to become the sleeper counts, too.
   const sleepers = (seconds: string) =>

@@ -21,7 +21,7 @@ import {
 import type { PackageSource } from "./setting.ts";
 import { UnreadGuard } from "./unread-guard.ts";
 
-/** Whose file: the user's or the project's. */
+/** Whose file it is: the user's or the project's. */
 export type SettingsScope = "user" | "project";
 
 /** One entry of a resource list, with the folder that its relative path starts from. */

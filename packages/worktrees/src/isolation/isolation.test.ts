@@ -119,7 +119,7 @@ describe("a tree for a task", () => {
     expect(change.statistics.filesChanged).toBe(0);
   });
 
-  it("is a copy outside of a repository, up to a size", async () => {
+  it("is a copy outside of a repository, up to a size limit", async () => {
     const workspace = new Workspace();
     onTestFinished(() => workspace[Symbol.dispose]());
     workspace.write({ "a.txt": "a\n", "dir/b.txt": "b\n" });

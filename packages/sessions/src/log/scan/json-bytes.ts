@@ -24,7 +24,7 @@ isPlain[backslash] = 0;
 /** The ASCII characters among them. */
 const isWord = isPlain.slice().fill(0, 0x80);
 
-/** What may follow a backslash, except `u`. */
+/** Characters that may follow a backslash, except `u`. */
 const isEscape = flags('"\\/bfnrt');
 const isHex = flags("0123456789abcdefABCDEF");
 

@@ -37,7 +37,7 @@ export function timeAt(bytes: Uint8Array, at: number): number {
   return days * DAY_MS + ((hours * 60 + minutes) * 60 + seconds) * 1000 + milliseconds;
 }
 
-/** Whether the bytes between the digits of a date are the right ones. */
+/** Whether the separators between the digits of a date are right. */
 function hasMarks(bytes: Uint8Array, at: number): boolean {
   const dash = 0x2d;
   const colon = 0x3a;

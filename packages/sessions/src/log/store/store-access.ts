@@ -19,7 +19,7 @@ export interface StoreAccess {
 }
 
 export interface StoreReports {
-  /** A write takes long, or no longer does. */
+  /** Called when a write takes long, and when it no longer does. */
   readonly onStatus: (status: "waiting" | "ok") => void;
   /** Another host has taken over the session. */
   readonly onLost: () => void;

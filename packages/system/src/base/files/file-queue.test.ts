@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-it("runs changes of one file in order, also through a link and after a failure", async () => {
+it("runs changes of one file in order, even through a link and after a failure", async () => {
   writeFileSync(join(directory, "a"), "");
   mkdirSync(join(directory, "real"));
   symlinkSync(join(directory, "real"), join(directory, "link"));

@@ -48,7 +48,7 @@ class GlobReader {
     return this.#sequence();
   }
 
-  /** Up to the end, or the next comma or closing brace of a choice. */
+  /** Reads up to the end, or to the next comma or closing brace of a choice. */
   #sequence(): GlobNode[] {
     const nodes: GlobNode[] = [];
     for (;;) {

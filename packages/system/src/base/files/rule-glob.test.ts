@@ -71,7 +71,7 @@ it("matches an escaped text with itself and nothing else", () => {
   );
 });
 
-it("decides as a regular expression does, for every pattern and path", () => {
+it("agrees with a regular expression for every pattern and path", () => {
   const unit = fc.constantFrom("a", "b", "/", "*", "**", "**/", "?");
   const translate = (pattern: string): string =>
     pattern

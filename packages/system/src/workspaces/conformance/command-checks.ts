@@ -3,7 +3,7 @@ import { type Check, eventually, holds, pause, rejects, same, sameBytes } from "
 const text = (bytes: Uint8Array | readonly Buffer[]) =>
   Buffer.from(Array.isArray(bytes) ? Buffer.concat(bytes) : (bytes as Uint8Array)).toString();
 
-/** Commands that end by themselves. */
+/** Checks of commands that end by themselves. */
 export const commandChecks: readonly Check[] = [
   {
     name: "a string is a line for the shell",

@@ -30,7 +30,7 @@ async function endsTree(
 const trapping =
   'trap "echo TERM; exit 5" TERM; trap "echo INT; exit 6" INT; echo ready; for i in $(seq 150); do sleep 0.1; done';
 
-/** Commands that are ended. */
+/** Checks of commands that are killed. */
 export const endingChecks: readonly Check[] = [
   {
     name: "kill() ends the command and all that it started",

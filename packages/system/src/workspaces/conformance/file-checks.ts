@@ -2,7 +2,7 @@ import { type Check, eventually, holds, pause, rejects, same, sameBytes } from "
 
 const everyByte = Uint8Array.from({ length: 1024 }, (_, index) => index % 256);
 
-/** Reading and writing. */
+/** Checks of reading and writing. */
 export const fileChecks: readonly Check[] = [
   {
     name: "bytes are read as they were written",

@@ -7,7 +7,7 @@ async function isLink(bench: Bench, name: string): Promise<boolean> {
   );
 }
 
-/** Removing, renaming, making folders. */
+/** Checks of removing, renaming and making folders. */
 export const placeChecks: readonly Check[] = [
   {
     name: "remove() removes a file and an empty folder",
