@@ -35,10 +35,7 @@ export interface ExportSource {
   readonly entries: readonly SessionEntry[];
   readonly leafId: string | null;
   readonly name?: string | undefined;
-  /**
-   * The session's file: the page offers it for download, and shows the patches and logs of its
-   * tasks.
-   */
+  /** The session's file: the page offers it for download, and shows the patches and logs of its tasks. */
   readonly path?: string | undefined;
   readonly systemPrompt?: string | undefined;
   readonly tools?: readonly ExportTool[] | undefined;

@@ -4,10 +4,7 @@ export interface Allowance {
   run<Value>(length: number, work: () => Value): Value | undefined;
 }
 
-/**
- * For environments such as web pages, where work cannot be interrupted: longer texts are not
- * processed.
- */
+/** For environments such as web pages, where work cannot be interrupted: longer texts are not processed. */
 export function lengthAllowance(maxLength: number): Allowance {
   return { run: (length, work) => (length > maxLength ? undefined : work()) };
 }

@@ -18,10 +18,7 @@ export function diffCounts({ added, removed }: Pick<ShownDiff, "added" | "remove
 
 type Kind = "ins" | "del" | "b" | "same";
 
-/**
- * Renders a diff whose lines begin with their sign; lines before the first `@@`, if any, are
- * headings.
- */
+/** Renders a diff whose lines begin with their sign; lines before the first `@@`, if any, are headings. */
 export function renderDiff(diff: string): ShownDiff {
   const lines = diff.replace(/\n$/, "").split("\n");
   const kinds = kindsOf(lines);

@@ -38,8 +38,7 @@ export function languageOfPath(path: string): string | undefined {
 
 /**
  * Loads the highlighter. The returned function colours up to 4 million characters, each text for as long as
- * `allowance` permits. It leaves code uncoloured if the colours would be longer than the text, as for much
- * JSON.
+ * `allowance` permits. It leaves code uncoloured if the colours would be longer than the text, as for much JSON.
  */
 export async function createHighlight(allowance: Allowance): Promise<Highlight> {
   const { default: library } = await import("highlight.js/lib/common");

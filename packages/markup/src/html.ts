@@ -30,9 +30,7 @@ export function escapeHtml(text: string): string {
   return text.replace(controls, "").replace(/[&<>"']/g, (found) => entities[found] ?? "");
 }
 
-/**
- * Escapes `text` for element content only: quotes stay unescaped, which keeps pages of code small.
- */
+/** Escapes `text` for element content only: quotes stay unescaped, which keeps pages of code small. */
 export function escapeText(text: string): Html {
   return new Html(text.replace(controls, "").replace(/[&<>]/g, (found) => entities[found] ?? ""));
 }

@@ -36,10 +36,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 const plainTags = "p br em strong del hr h1 h2 h3 h4 h5 h6 thead tbody tr";
 
-/**
- * Reads markup letter by letter, unlike the code under test, and returns everything that is not
- * allowed.
- */
+/** Reads markup letter by letter, unlike the code under test, and returns everything that is not allowed. */
 function forbiddenIn(markup: string): string[] {
   const found: string[] = [];
   for (const part of markup.split("<").slice(1)) {

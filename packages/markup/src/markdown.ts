@@ -13,8 +13,7 @@ const maxQuoteDepth = 30;
 
 const tagNames =
   "a|blockquote|br|code|del|div|em|h[1-6]|hr|i|img|li|ol|p|pre|span|strong|table|tbody|td|th|thead|tr|ul";
-// The tags that our renderer writes. Any other tag in its output would be text that slipped
-// through.
+// The tags that our renderer writes. Any other tag in its output would be text that slipped through.
 const writtenTag = new RegExp(
   `^</?(?:${tagNames})(?: (?:class|href|title|alt|src|rel|target|align|start|loading)="[^"<>]*")*>`,
 );
@@ -58,8 +57,7 @@ export async function createMarkdown(
         blocks.length = 0;
         return marked.parse(text, { async: false });
       });
-      // Colours have a separate time limit, so that a slow code block does not cost the text its
-      // markup.
+      // Colours have a separate time limit, so that a slow code block does not cost the text its markup.
       const markup = parsed?.replace(codePlace, (_, index) =>
         coloured(blocks[Number(index)], highlight),
       );

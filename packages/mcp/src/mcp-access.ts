@@ -93,9 +93,7 @@ export class McpAccess {
     void startAfter.then(update).catch(onFailure);
   }
 
-  /**
-   * The servers, among those it names, that a subagent uses; its session reads the files itself.
-   */
+  /** The servers, among those it names, that a subagent uses; its session reads the files itself. */
   forSubagent(names: readonly string[]): {
     readonly only: readonly string[];
     readonly added: Readonly<Record<string, unknown>>;

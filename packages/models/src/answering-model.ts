@@ -95,8 +95,7 @@ export class AnsweringModel {
     if (standIn === undefined) return;
     const { chosen, model, reason, failedAt } = standIn;
     const noted = this.#options.noted();
-    // In another session or branch: without a note, reading the reply again would make its model the
-    // chosen one.
+    // In another session or branch: without a note, reading the reply again would make its model the chosen one.
     if (noted?.chosen === chosen && noted.to === modelName(model)) return;
     this.#options.note({ chosen, from: chosen, to: modelName(model), reason, failedAt });
   }

@@ -15,8 +15,7 @@ export interface ModelCatalog {
   providers(): Readonly<Record<string, CatalogProvider>>;
   models(provider: string): Promise<readonly Model[]>;
   /**
-   * The day on which the catalogue's facts were read, such as `2026-11-22`; refreshed facts may
-   * replace older ones.
+   * The day on which the catalogue's facts were read, such as `2026-11-22`; refreshed facts may replace older ones.
    */
   readonly date?: string | undefined;
   /** Why a known model cannot be used; undefined if there is no such model. */

@@ -7,10 +7,7 @@ import type { Credential, OAuthCredential } from "./auth/store.ts";
 import type { KnownModels, ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
 import type { LoginOverrides } from "./logins/login-definition.ts";
 
-/**
- * Header values as configured: unresolved, and not part of the model, so that the model contains no
- * secrets.
- */
+/** Header values as configured: unresolved, and not part of the model, so that the model contains no secrets. */
 type HeaderTemplates = Readonly<Record<string, string | null>>;
 
 /** A provider described by models.json, an extension or a probe of local servers. */
@@ -135,10 +132,7 @@ function createModel(
   };
 }
 
-/**
- * The model with the longest common prefix of ids, among those that use `api`, or among all if none
- * does.
- */
+/** The model with the longest common prefix of ids, among those that use `api`, or among all if none does. */
 function mostAlike(
   models: readonly Model[],
   id: string,

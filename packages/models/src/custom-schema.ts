@@ -2,8 +2,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject, nearest, nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { LoginOverrides } from "./logins/login-definition.ts";
 
-// Written by hand: otherwise the host would load the schema library before its first answer, only
-// for this file.
+// Written by hand: otherwise the host would load the schema library before its first answer, only for this file.
 
 /** The members that a model may have in models.json, and that an override may change. */
 export interface ModelOverride {

@@ -67,9 +67,7 @@ interface Missing {
   readonly name: string;
 }
 
-/**
- * The choice if the flags name no model; preferred models that are missing are added to `missing`.
- */
+/** The choice if the flags name no model; preferred models that are missing are added to `missing`. */
 async function selectUnnamed(
   { registry, resumed, scope = [], saved = {} }: InitialModelInput,
   missing: Missing[],

@@ -38,10 +38,7 @@ export async function listLoginProviders(registry: ModelRegistry): Promise<Login
   return [...known.filter(hasLogin), ...known.filter((row) => !hasLogin(row))];
 }
 
-/**
- * A hint to add to a sentence about an unknown provider: the one that was probably meant, or some
- * examples.
- */
+/** A hint to add to a sentence about an unknown provider: the one that was probably meant, or some examples. */
 export function providerHint(
   word: string,
   known: readonly (string | Pick<LoginProvider, "id" | "name">)[],

@@ -49,9 +49,7 @@ export function proxyFinder(source: ProxySource): (target: URL) => URL | undefin
   };
 }
 
-/**
- * Whether no proxy is used for a host: `name`, `.name` and `*.name`, each with or without a port.
- */
+/** Whether no proxy is used for a host: `name`, `.name` and `*.name`, each with or without a port. */
 function isException({ hostname, port, protocol }: URL, noProxy: string): boolean {
   const host = hostname.toLowerCase().replace(/\.$/, "");
   const own = port || (protocol === "https:" ? "443" : "80");

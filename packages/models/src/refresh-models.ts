@@ -59,10 +59,7 @@ export async function refreshModels(options: RefreshOptions): Promise<RefreshedP
   );
 }
 
-/**
- * The public list has more facts about each model; the provider's own list decides which models
- * exist.
- */
+/** The public list has more facts about each model; the provider's own list decides which models exist. */
 function merged(
   builtIn: readonly Model[],
   published: readonly ModelFacts[] = [],

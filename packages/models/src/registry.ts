@@ -19,9 +19,7 @@ export interface RequestAuth {
   readonly headers: Readonly<Record<string, string | null>>;
   /** Values that must not appear in any error. */
   readonly secrets: readonly string[];
-  /**
-   * Variables that define a cloud's endpoint and the credentials to use; they may contain secrets.
-   */
+  /** Variables that define a cloud's endpoint and the credentials to use; they may contain secrets. */
   readonly environment: Environment;
   /** The `fetch` that uses the user's proxy; absent if there is none. */
   readonly fetch?: typeof globalThis.fetch;
@@ -110,10 +108,7 @@ export class ModelRegistry {
     this.#models.delete(provider);
   }
 
-  /**
-   * Requests the models of a provider again the next time, because the user's models there may have
-   * changed.
-   */
+  /** Requests the models of a provider again the next time, because the user's models there may have changed. */
   forgetModels(provider: string): void {
     this.#models.delete(provider);
   }

@@ -62,9 +62,7 @@ function isDated(id: string): boolean {
   return /-(\d{8}|\d{4}-\d{2}-\d{2})$/.test(id);
 }
 
-/**
- * Variants such as `:free` or `:batch` behave differently; they are used only if named explicitly.
- */
+/** Variants such as `:free` or `:batch` behave differently; they are used only if named explicitly. */
 function isVariant(id: string): boolean {
   return id.includes(":") || id.startsWith("~");
 }
@@ -212,9 +210,7 @@ function matching(models: readonly Model[], part: string): Model[] {
   );
 }
 
-/**
- * The error for a missing model, with similar names, or for one that the host's policy excludes.
- */
+/** The error for a missing model, with similar names, or for one that the host's policy excludes. */
 export async function modelNotFound(
   registry: Registry,
   wanted: ModelPattern,
@@ -256,10 +252,9 @@ async function notFoundHint(registry: Registry, wanted: ModelPattern): Promise<s
 }
 
 /**
- * The model a user named. The whole text is tried before a thinking level is split off, because ids
- * may contain colons and slashes.
- * @throws {SessionError} `model_not_found` with similar names, `model_ambiguous` with the
- * candidates.
+ * The model a user named. The whole text is tried before a thinking level is split off, because ids may contain
+ * colons and slashes.
+ * @throws {SessionError} `model_not_found` with similar names, `model_ambiguous` with the candidates.
  */
 export async function resolveModel(registry: Registry, wanted: ModelPattern): Promise<ScopedModel> {
   const pattern = wanted.model.trim();

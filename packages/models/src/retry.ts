@@ -33,10 +33,7 @@ export class Retry {
   #hasRenewed = false;
   /** No attempt follows the current one. */
   #isCancelled = false;
-  /**
-   * Functions that end a current wait: with `true` the request is made now, otherwise its failure
-   * is final.
-   */
+  /** Functions that end a current wait: with `true` the request is made now, otherwise its failure is final. */
   readonly #waits = new SparseSet<(goesOn: boolean) => void>();
 
   constructor(options: RetryOptions) {
@@ -143,10 +140,7 @@ export class Retry {
     for (const end of this.#waits) end(false);
   }
 
-  /**
-   * Ends the wait and makes the next attempt, because the request will differ from the one that was
-   * waited for.
-   */
+  /** Ends the wait and makes the next attempt, because the request will differ from the one that was waited for. */
   hasten(): void {
     for (const end of this.#waits) end(true);
   }

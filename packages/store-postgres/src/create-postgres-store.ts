@@ -139,10 +139,7 @@ class PostgresStore implements SessionStore {
     return (row?.bytes as Buffer | undefined) ?? null;
   }
 
-  /**
-   * Shortens a lease from before the clock was set back, so that it ends in time for the next
-   * caller.
-   */
+  /** Shortens a lease from before the clock was set back, so that it ends in time for the next caller. */
   async #refuseHeld(log: Buffer): Promise<never> {
     await this.#connection.query(this.#sql.shorten, log);
     throw new SessionStoreError("lease_held");

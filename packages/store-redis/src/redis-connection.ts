@@ -37,8 +37,7 @@ export class RedisConnection {
   /**
    * Sends one command.
    *
-   * @throws {SessionStoreError} `unavailable`, or `script_missing` for a script that the server does not
-   * have
+   * @throws {SessionStoreError} `unavailable`, or `script_missing` for a script that the server does not have
    */
   async send(command: string, ...words: readonly Word[]): Promise<Reply> {
     const plain = words.map((word) => {

@@ -1,9 +1,6 @@
 import { checkName, type SessionKey } from "@tau-agent/sessions";
 
-/**
- * The names of the Redis keys for one store key. All keys of a project are in the same slot of a
- * cluster.
- */
+/** The names of the Redis keys for one store key. All keys of a project are in the same slot of a cluster. */
 export interface RedisKeys {
   /** Hash: the sessions of the project and the times when they were written. */
   readonly sessions: string;

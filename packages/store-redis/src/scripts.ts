@@ -16,10 +16,7 @@ local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
 
-/**
- * When a lease ends, if it is active. More time left than was granted means that the clock was set
- * back.
- */
+/** When a lease ends, if it is active. More time left than was granted means that the clock was set back. */
 const living = `${clock}
 local function living(key)
   local expires = tonumber(redis.call("HGET", key, "expires"))
@@ -55,10 +52,7 @@ end
 return 1
 `);
 
-/**
- * lease, log, ids, sessions; token, session, then id and text of each entry → nothing if the lease
- * is lost.
- */
+/** lease, log, ids, sessions; token, session, then id and text of each entry → nothing if the lease is lost. */
 export const append = script(`${clock}
 if redis.call("HGET", KEYS[1], "token") ~= ARGV[1] then return false end
 if redis.call("HEXISTS", KEYS[1], "expires") == 0 then return false end
@@ -98,8 +92,7 @@ return 1
 `);
 
 /**
- * sessions → names and times alternately; the reply of the command itself would depend on the
- * driver's protocol.
+ * sessions → names and times alternately; the reply of the command itself would depend on the driver's protocol.
  */
 export const list = script(`return redis.call("HGETALL", KEYS[1])`);
 

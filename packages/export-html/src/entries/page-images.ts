@@ -10,10 +10,7 @@ export class PageImages {
   #added: string[] = [];
   #count = 0;
 
-  /**
-   * The number of an image, which the page shows unchanged; undefined if it is already known, or is
-   * small.
-   */
+  /** The number of an image, which the page shows unchanged; undefined if it is already known, or is small. */
   add(data: string): number | undefined {
     if (data.length < minLength || this.#numbers.has(data)) return undefined;
     this.#added.push(data);

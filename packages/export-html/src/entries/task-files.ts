@@ -13,9 +13,7 @@ export interface TaskFiles {
   read(path: unknown, kind: ".patch" | ".log", maxBytes: number): Promise<TaskFile | undefined>;
 }
 
-/**
- * Reads files in the folders beside a session's file; no other file on the disk gets into a page.
- */
+/** Reads files in the folders beside a session's file; no other file on the disk gets into a page. */
 export function taskFilesOf(
   sessionPath: string | undefined,
   parentSession: string | undefined,

@@ -79,9 +79,7 @@ function describeReply(
   return [hasRows ? "calls" : "assistant", calls.map(nameCall).join(", ")];
 }
 
-/**
- * Describes a result by its call, as in `bash: npm test`, or by its output if the call is missing.
- */
+/** Describes a result by its call, as in `bash: npm test`, or by its output if the call is missing. */
 function describeResult(
   message: Fields,
   index: number,

@@ -11,10 +11,7 @@ export interface TimeLimits {
 const usualCharactersPerMs = 250;
 /** A text below this size takes little time, whatever it contains. */
 const smallLength = 500;
-/**
- * If the process used less CPU time than this share of the limit, the machine was busy with other
- * work.
- */
+/** If the process used less CPU time than this share of the limit, the machine was busy with other work. */
 const busyShare = 0.5;
 const maxAttempts = 5;
 
@@ -62,9 +59,7 @@ export class TimeAllowance implements Allowance {
     return { result, busyMs: (user + system) / 1000 };
   }
 
-  /**
-   * The result of `work`, or nothing if it has not ended in time; errors of the work are thrown.
-   */
+  /** The result of `work`, or nothing if it has not ended in time; errors of the work are thrown. */
   #interruptible<Value>(work: () => Value): { value: Value } | undefined {
     let result: { value: Value } | undefined;
     this.#context.work = () => {

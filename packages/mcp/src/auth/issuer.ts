@@ -17,10 +17,7 @@ export function isOfAnother({ issuer }: Issued, expected: string): boolean {
   return issuer !== undefined && withoutSlash(issuer) !== withoutSlash(expected);
 }
 
-/**
- * The same credentials, marked as issued by this authorization server; undefined if they are
- * another one's.
- */
+/** The same credentials, marked as issued by this authorization server; undefined if they are another one's. */
 export function boundTo<Value extends Issued>(
   issued: Value | undefined,
   issuer: string | undefined,

@@ -41,10 +41,7 @@ export function createMcpLogins(options: LoginsOptions) {
   }
 
   return {
-    /**
-     * The tokens for an address. All its connections share one object, so that one renewal serves
-     * them all.
-     */
+    /** The tokens for an address. All its connections share one object, so that one renewal serves them all. */
     providerFor(target: LoginTarget): AuthProvider {
       const key = `${target.server}\0${target.url.href}\0${JSON.stringify(target.oauth)}`;
       const known = tokens.get(key);

@@ -65,8 +65,7 @@ export function createServerTokens(
     const info = state.discovery ?? (await discover(target));
     const { authorizationServerMetadata: metadata, authorizationServerUrl } = info;
     const issuer = issuerOf(info);
-    // If the server now names another authorization server, that one must not receive what the
-    // first one issued.
+    // If the server now names another authorization server, that one must not receive what the first one issued.
     for (const issued of [state.tokens, clientInformation]) {
       if (issued === undefined || !isOfAnother(issued, issuer)) continue;
       throw new NeedsLogin(

@@ -13,10 +13,7 @@ export function variablesIn(text: string): string[] {
   return [...text.matchAll(variable)].map(([, name = ""]) => name);
 }
 
-/**
- * Replaces `${NAME}` and `${NAME:-default}`; values are inserted literally and never expanded
- * again.
- */
+/** Replaces `${NAME}` and `${NAME:-default}`; values are inserted literally and never expanded again. */
 export function expandText(text: string, { environment, forbidden }: ExpandContext): Expanded {
   const names = variablesIn(text);
   const key = names.find((name) => forbidden?.has(name));

@@ -14,9 +14,7 @@ export function exposureOf(
   return fitting?.[1] ?? exposure;
 }
 
-/**
- * Whether a name matches a pattern in which `*` is any text; linear, unlike a regular expression.
- */
+/** Whether a name matches a pattern in which `*` is any text; linear, unlike a regular expression. */
 export function fitsPattern(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop() ?? "";

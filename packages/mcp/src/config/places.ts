@@ -30,8 +30,7 @@ export function projectFiles(cwd: string, path: PlatformPath = nodePath): readon
 }
 
 /**
- * The files of a trusted project, the weaker one first, with the functions to read them; none if it
- * is not trusted.
+ * The files of a trusted project, the weaker one first, with the functions to read them; none if it is not trusted.
  */
 export function trustedFiles({ agentDirectory, cwd, isProjectTrusted, workspace }: McpPlaces) {
   if (!isProjectTrusted) return [];

@@ -11,9 +11,7 @@ export interface CallClock {
   stop(): void;
 }
 
-/**
- * The time limits of a connection's requests; they are paused while the server waits for the host.
- */
+/** The time limits of a connection's requests; they are paused while the server waits for the host. */
 export class CallClocks {
   readonly #clocks = new Set<() => void>();
   #waiting = 0;

@@ -9,10 +9,7 @@ export interface OpenedServer {
 
 export interface Life {
   readonly demands: ServerDemands;
-  /**
-   * Aborted if the connection is no longer needed before it is open; everything started for it then
-   * ends.
-   */
+  /** Aborted if the connection is no longer needed before it is open; everything started for it then ends. */
   readonly signal: AbortSignal;
   readonly onClosed: () => void;
 }

@@ -22,9 +22,7 @@ export interface EntryContext {
   /** The project's workspace, if it is not this machine; servers in its files start there. */
   readonly project?: ProjectPlace | undefined;
   readonly runCommand: ValueCommand;
-  /**
-   * Receives values that must not be shown: those of headers, and of variables that contain keys.
-   */
+  /** Receives values that must not be shown: those of headers, and of variables that contain keys. */
   readonly noteSecret: (value: string) => void;
 }
 
@@ -168,10 +166,7 @@ export async function resolveAddress(
   };
 }
 
-/**
- * A spread freezes values that are looked up at each use, which is fine because only the copy is
- * used here.
- */
+/** A spread freezes values that are looked up at each use, which is fine because only the copy is used here. */
 function withoutGetters(environment: ToolEnvironment): ToolEnvironment {
   const { environment: variables, keyVariables } = environment;
   return { ...environment, environment: variables, keyVariables, namedVariables: [] };

@@ -20,10 +20,7 @@ export interface ServerQuestion {
 }
 
 export interface McpEnvironment {
-  /**
-   * The folders in which the session works, its own first; undefined for servers that run on
-   * another machine.
-   */
+  /** The folders in which the session works, its own first; undefined for servers that run on another machine. */
   readonly foldersOf: (source: McpServerConfig["source"]) => (() => readonly string[]) | undefined;
   readonly requests: HostRequests;
   readonly tools: {

@@ -62,10 +62,7 @@ export async function serverWithResource(
   return owners.find((server) => server !== undefined);
 }
 
-/**
- * Whether an address can come from a template. A template without its own scheme would claim every
- * address.
- */
+/** Whether an address can come from a template. A template without its own scheme would claim every address. */
 function matches(template: string, uri: string): boolean {
   const pattern = template.replace(/\{[^{}]*\}/g, "*");
   return /^[a-z][a-z\d+.-]*:/i.test(pattern) && fitsPattern(pattern, uri);

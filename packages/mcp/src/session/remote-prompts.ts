@@ -30,10 +30,7 @@ export function promptCommands(servers: readonly McpServer[]): readonly PromptCo
   });
 }
 
-/**
- * The values of a prompt's arguments: `name=value` by name, others in order; the last one takes the
- * rest.
- */
+/** The values of a prompt's arguments: `name=value` by name, others in order; the last one takes the rest. */
 export function promptArguments(prompt: RemotePrompt, text: string): Record<string, string> {
   const names = prompt.arguments.map(({ name }) => name);
   const values = new Map<string, string>();

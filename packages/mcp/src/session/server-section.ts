@@ -36,10 +36,7 @@ export function describeServers(
   return `<mcp_servers>\n${body}\n</mcp_servers>`;
 }
 
-/**
- * Only of servers with declared tools: for the others, the line is enough until their tools are
- * found.
- */
+/** Only of servers with declared tools: for the others, the line is enough until their tools are found. */
 function instructionsOf(servers: readonly McpServer[], fallback: string): string[] {
   let left = MAX_ALL_INSTRUCTIONS;
   return servers.flatMap(({ config, instructions = "" }) => {

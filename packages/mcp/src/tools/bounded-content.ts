@@ -12,9 +12,7 @@ export interface BoundedContent {
   readonly fullOutputPath?: string | undefined;
 }
 
-/**
- * Cuts out the middle of texts that are too long together; the full text goes to a private file.
- */
+/** Cuts out the middle of texts that are too long together; the full text goes to a private file. */
 export async function boundContent(
   content: readonly Content[],
   keep: KeepData,

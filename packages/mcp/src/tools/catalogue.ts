@@ -124,10 +124,7 @@ export class Catalogue {
     return isKept && entry.server === server ? entry : undefined;
   }
 
-  /**
-   * Tools without an exposure in their entry are direct as long as all direct tools together are
-   * small.
-   */
+  /** Tools without an exposure in their entry are direct as long as all direct tools together are small. */
   #fallback(candidates: readonly Candidate[]): McpExposure {
     const isDirect = ({ exposure }: Candidate) => exposure === undefined || exposure === "direct";
     const lengths = candidates.filter(isDirect).map(({ tool, parameters }) => {

@@ -1,10 +1,7 @@
 import { fileError, type OutputPlace, openOutput } from "@tau-agent/system";
 import type { KeepData } from "./result-content.ts";
 
-/**
- * Keeps data on the machine where the tools act, in files with unguessable names that only the user
- * can read.
- */
+/** Keeps data on the machine where the tools act, in files with unguessable names that only the user can read. */
 export function keepPrivately(place: OutputPlace): KeepData {
   return async (data, extension) => {
     const file = openOutput(place, { prefix: "tau-mcp", extension });

@@ -19,9 +19,7 @@ export interface ContentContext {
 const MAX_LABEL = 300;
 const textType = /^(text\/|application\/(json|xml|.*\+json|.*\+xml))/;
 
-/**
- * The content of a result for the model: texts and images; everything else is described in a text.
- */
+/** The content of a result for the model: texts and images; everything else is described in a text. */
 export async function resultContent(
   { content, structuredContent }: JsonObject,
   context: ContentContext,

@@ -8,10 +8,7 @@ export interface ToolServices {
   readonly calls: OpenCalls;
   readonly keep: KeepData;
   readonly canRead: () => boolean;
-  /**
-   * Asks the user to open the pages that a server requires first; returns a text about it for the
-   * model.
-   */
+  /** Asks the user to open the pages that a server requires first; returns a text about it for the model. */
   readonly openPages: (
     server: McpServer,
     data: JsonObject,

@@ -4,10 +4,7 @@ import type { Environment } from "@tau-agent/system";
 interface CloudCredentials {
   /** Groups of variables, each of which is sufficient; a group may name alternatives. */
   readonly groups: readonly (readonly (string | readonly string[])[])[];
-  /**
-   * Whether requests may find credentials in places that no variable names, such as the machine's
-   * own role.
-   */
+  /** Whether requests may find credentials in places that no variable names, such as the machine's own role. */
   readonly mayBeElsewhere: boolean;
   readonly hint: string;
 }

@@ -5,9 +5,7 @@ interface ApiKeyCredential {
   readonly type: "api_key";
   /** Empty if the entry consists only of variables. */
   readonly key: string;
-  /**
-   * Variables for the provider's requests, which override those of the host; resolved like keys.
-   */
+  /** Variables for the provider's requests, which override those of the host; resolved like keys. */
   readonly env?: Readonly<Record<string, string>>;
   readonly [member: string]: unknown;
 }

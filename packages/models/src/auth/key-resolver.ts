@@ -34,9 +34,8 @@ interface UsedLogin {
 }
 
 /**
- * Finds the key for a provider: the runtime override, keys requested from the embedder or client,
- * auth.json, models.json, the environment. If a request or an entry in auth.json fails, later sources are
- * not used.
+ * Finds the key for a provider: the runtime override, keys requested from the embedder or client, auth.json,
+ * models.json, the environment. If a request or an entry in auth.json fails, later sources are not used.
  */
 export class KeyResolver {
   readonly #options: KeyResolverOptions;
@@ -121,8 +120,7 @@ export class KeyResolver {
   }
 
   /**
-   * The variables for requests to a provider: those of the host, overridden by those beside its key in
-   * auth.json.
+   * The variables for requests to a provider: those of the host, overridden by those beside its key in auth.json.
    * @throws {SessionError} `key_unresolved` when one of them cannot be read.
    */
   async environmentOf(provider: string): Promise<Environment> {

@@ -94,8 +94,7 @@ export class AuthStore {
   }
 
   /**
-   * Replaces a provider's credential by one derived from it, while no other process writes;
-   * `undefined` removes it.
+   * Replaces a provider's credential by one derived from it, while no other process writes; `undefined` removes it.
    *
    * @throws {SessionError} `invalid_settings` if the file does not parse; it stays unchanged
    */
@@ -205,8 +204,7 @@ export class AuthStore {
   }
 
   /**
-   * Notes the lifetime: tokens that expire in less than five minutes would otherwise be renewed for
-   * each request.
+   * Notes the lifetime: tokens that expire in less than five minutes would otherwise be renewed for each request.
    */
   #noteArrival(provider: string, { access, expires }: OAuthCredential, now: number): void {
     this.#arrived.set(provider, { access, marginMs: Math.max(0, expires - now) / 2 });

@@ -7,9 +7,7 @@ const maxBytes = 4 * 1024 * 1024;
 
 export type Answer = Readonly<Record<string, unknown>>;
 
-/**
- * Sends a request to one server; undefined unless the answer is a JSON object of a reasonable size.
- */
+/** Sends a request to one server; undefined unless the answer is a JSON object of a reasonable size. */
 export type Ask = (path: string, body?: object) => Promise<Answer | undefined>;
 
 export interface AskOptions {

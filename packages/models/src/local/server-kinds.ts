@@ -103,10 +103,7 @@ async function ofOllama(tags: readonly Answer[], ask: Ask): Promise<LocalModel[]
   return models.filter((model) => model !== undefined);
 }
 
-/**
- * The context window with which Ollama loads a model: `num_ctx` from its settings, or the model's
- * own.
- */
+/** The context window with which Ollama loads a model: `num_ctx` from its settings, or the model's own. */
 function windowOf(shown: Answer | undefined): number | undefined {
   const [, set] = /^\s*num_ctx\s+(\d+)/m.exec(String(shown?.parameters ?? "")) ?? [];
   if (set !== undefined) return asSize(Number(set));

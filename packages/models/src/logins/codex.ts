@@ -66,10 +66,7 @@ function clientOf({ overrides }: Pick<LoginContext, "overrides">): Client {
   return { ...client, clientId, scope, endpoints: { ...client.endpoints, ...endpoints } };
 }
 
-/**
- * A code of OpenAI's own kind: it yields the code of a browser login, which is exchanged for
- * tokens.
- */
+/** A code of OpenAI's own kind: it yields the code of a browser login, which is exchanged for tokens. */
 async function grantCode(own: Client, attempt: LoginAttempt): Promise<JsonObject> {
   const { clientId, endpoints } = own;
   const began = await sendTokenRequest(

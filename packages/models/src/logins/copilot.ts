@@ -12,10 +12,7 @@ const editor = {
   "copilot-integration-id": "vscode-chat",
 };
 
-/**
- * Tokens count as expired this long before they expire, as other pi-compatible hosts store them, in
- * ms.
- */
+/** Tokens count as expired this long before they expire, as other pi-compatible hosts store them, in ms. */
 const earlyMs = 5 * 60_000;
 const modelsLimitMs = 10_000;
 

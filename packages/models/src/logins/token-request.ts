@@ -67,9 +67,7 @@ export async function sendTokenRequest(
   }
 }
 
-/**
- * The reply's members if it is a success; otherwise throws an error that says whether it is final.
- */
+/** The reply's members if it is a success; otherwise throws an error that says whether it is final. */
 export function tokensOf(reply: TokenReply, url: string, secrets: readonly string[]): JsonObject {
   const { status, body } = reply;
   const isSuccess = status >= 200 && status < 300 && body.error === undefined;

@@ -14,9 +14,7 @@ const otherIds: Readonly<Record<string, string>> = {
   "zai-coding-cn": "zhipuai-coding-plan",
 };
 
-/**
- * The public source's facts about a provider's models; undefined if it does not have the provider.
- */
+/** The public source's facts about a provider's models; undefined if it does not have the provider. */
 export function publishedFacts(source: unknown, provider: string): ModelFacts[] | undefined {
   const providers = membersOf(source);
   const id = Object.hasOwn(otherIds, provider) ? (otherIds[provider] ?? provider) : provider;
@@ -54,9 +52,7 @@ export function listUrl({ api, baseUrl }: Model): string {
     : `${base}/models`;
 }
 
-/**
- * The facts in a provider's own list: `data` as for OpenAI and Anthropic, `models` as for Google.
- */
+/** The facts in a provider's own list: `data` as for OpenAI and Anthropic, `models` as for Google. */
 export function ownFacts(answer: unknown): ModelFacts[] | undefined {
   const { data, models } = membersOf(answer);
   const list = Array.isArray(data) ? data : Array.isArray(models) ? models : undefined;

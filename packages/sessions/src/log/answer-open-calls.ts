@@ -19,9 +19,8 @@ export interface OpenCallOptions {
 }
 
 /**
- * Adds results to calls that a killed host was carrying out, saying that it ended. Otherwise
- * clients would show these calls as running forever, and the usage of their subagents would not be
- * counted.
+ * Adds results to calls that a killed host was carrying out, saying that it ended. Otherwise clients would show
+ * these calls as running forever, and the usage of their subagents would not be counted.
  *
  * Calls that wait for an approval are left open if the session continues with them.
  */

@@ -154,8 +154,7 @@ export function countMessages(tree: BranchReader, leafId: string | null): number
   let count = compaction === undefined ? 0 : 1;
   for (const position of counting) {
     const role = tree.roleAt(position);
-    // A failed reply does not count if it was retried or stopped by a stream rule, which only
-    // reading tells.
+    // A failed reply does not count if it was retried or stopped by a stream rule, which only reading tells.
     if (role === "failedAssistant") return undefined;
     if (role !== undefined) {
       count += 1;

@@ -37,10 +37,7 @@ export function emptyResultView(): ResultView {
   return { cleared: new Map(), entryIds: new WeakMap(), savings: new WeakMap() };
 }
 
-/**
- * A key for a result: extensions return copies of messages, so the objects themselves cannot serve
- * as keys.
- */
+/** A key for a result: extensions return copies of messages, so the objects themselves cannot serve as keys. */
 export function resultKey({ toolCallId, timestamp }: ToolResultMessage): string {
   return `${timestamp} ${toolCallId}`;
 }

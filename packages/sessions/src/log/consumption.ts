@@ -56,10 +56,7 @@ export function usedBy(event: SessionEvent): Partial<Consumption> | undefined {
   return event.type === "message_end" ? usedByMessage(event.message) : undefined;
 }
 
-/**
- * The tokens of a reply and its number of calls, or the tokens of a tool that called a model
- * itself.
- */
+/** The tokens of a reply and its number of calls, or the tokens of a tool that called a model itself. */
 export function usedByMessage(message: AgentMessage): Partial<Consumption> | undefined {
   if (message.role === "toolResult") return message.usage && consumptionOf(message.usage);
   if (message.role !== "assistant") return undefined;
@@ -140,10 +137,7 @@ export class SubagentMeter {
     return minus(this.#total, before);
   }
 
-  /**
-   * Adds the difference to the subagent's own statistics: events do not cover summaries and renewed
-   * caches.
-   */
+  /** Adds the difference to the subagent's own statistics: events do not cover summaries and renewed caches. */
   settle({ tokens, cost }: Pick<SessionStats, "tokens" | "cost">): Consumption | undefined {
     const told = this.#total;
     const untold = (all: number, known: number): number => Math.max(0, all - known);

@@ -136,8 +136,7 @@ export class Conversation {
   }
 
   /**
-   * Makes requests show these results as one line from now on, even after the session is opened
-   * again.
+   * Makes requests show these results as one line from now on, even after the session is opened again.
    *
    * @throws {SessionError} as `SessionLog.append`
    */
@@ -203,10 +202,7 @@ export class Conversation {
     return () => agent.replaceMessages(agent.messages.toSpliced(index, 0, ...dropped));
   }
 
-  /**
-   * Replaces what the model reads in this process only, as pi's extensions may do; the file stays
-   * unchanged.
-   */
+  /** Replaces what the model reads in this process only, as pi's extensions may do; the file stays unchanged. */
   override(messages: readonly AgentMessage[]): void {
     this.#readMessages();
     this.#options.agent.replaceMessages(messages);
@@ -251,10 +247,7 @@ export class Conversation {
     this.#hasMoved = true;
   }
 
-  /**
-   * Notes that the open calls of the last reply are being carried out, so they get no "left"
-   * result.
-   */
+  /** Notes that the open calls of the last reply are being carried out, so they get no "left" result. */
   resumeCalls(): void {
     this.#hasMoved = false;
   }
@@ -328,10 +321,7 @@ export class Conversation {
     this.#addNote(timestamp, text);
   }
 
-  /**
-   * A separate entry like that of the environment: requests include it, but the user's words stay
-   * unchanged.
-   */
+  /** A separate entry like that of the environment: requests include it, but the user's words stay unchanged. */
   #noteOutput(timestamp: number, text: string): void {
     this.#readMessages();
     this.#log.append({ type: "custom", customType: OUTPUT_ENTRY, data: { text } });
@@ -390,9 +380,7 @@ function entryOf(message: AgentMessage, promptId: string | undefined): NewEntry 
   return { type: "custom_message", customType, content, display, ...more };
 }
 
-/**
- * A custom message is read back with the time of its entry, so the entry takes the message's time.
- */
+/** A custom message is read back with the time of its entry, so the entry takes the message's time. */
 function timeOf({ role, timestamp }: AgentMessage): Date | undefined {
   const time = new Date(timestamp);
   return role === "custom" && !Number.isNaN(time.getTime()) ? time : undefined;

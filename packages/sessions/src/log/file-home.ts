@@ -164,8 +164,7 @@ export class FileHome implements SessionHome {
 }
 
 /**
- * The file for a path or an id. Text that does not look like a path is the id of a session of this
- * project.
+ * The file for a path or an id. Text that does not look like a path is the id of a session of this project.
  *
  * @throws {SessionError} `session_not_found`
  */

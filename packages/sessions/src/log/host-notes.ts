@@ -6,10 +6,7 @@ import { USAGE_ENTRY } from "./session-totals.ts";
 /** The type of the custom entry with the beginning of requests. */
 export const SETUP_ENTRY = "request_setup";
 
-/**
- * Types of custom entries that the host writes for itself; readers of the conversation can ignore
- * them.
- */
+/** Types of custom entries that the host writes for itself; readers of the conversation can ignore them. */
 export const hostNotes: ReadonlySet<string> = new Set([
   CLEARED_ENTRY,
   ENVIRONMENT_ENTRY,

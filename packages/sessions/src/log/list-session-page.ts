@@ -31,9 +31,7 @@ export interface PageRequest {
 /** How much of a file's beginning is read; more only until the first prompt is found. */
 const HEAD_BYTES = 64 * 1024;
 const MAX_HEAD_BYTES = 16 * 1024 * 1024;
-/**
- * How much of a file's end is read. The latest name and time are there, unless much was added since.
- */
+/** How much of a file's end is read. The latest name and time are there, unless much was added since. */
 const TAIL_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 const CONCURRENCY = 8;

@@ -18,9 +18,8 @@ export interface LostCall {
 }
 
 /**
- * Reads what subagents had done when their host died: their logs are parts of the session's log, but
- * no result names them. Their leases are taken once, so that a host that was only paused cannot add
- * to them later.
+ * Reads what subagents had done when their host died: their logs are parts of the session's log, but no result
+ * names them. Their leases are taken once, so that a host that was only paused cannot add to them later.
  */
 export async function readLostParts({ access, key, entries, call }: LostCall): Promise<LostTask> {
   const told = toldParts(entries);

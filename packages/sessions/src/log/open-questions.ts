@@ -7,10 +7,7 @@ import { storedQuestions } from "./stored-questions.ts";
 /** A reply with calls that waited for an answer when the host ended. */
 export interface OpenQuestions {
   readonly message: AssistantMessage;
-  /**
-   * The calls to continue with, in order: the first one that waits for an answer, and those after
-   * it.
-   */
+  /** The calls to continue with, in order: the first one that waits for an answer, and those after it. */
   readonly calls: readonly ToolCall[];
   readonly requestIds: ReadonlyMap<string, string>;
   readonly promptId: string | undefined;

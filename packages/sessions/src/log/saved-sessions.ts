@@ -33,9 +33,8 @@ export async function listSessions(options: SavedSessionsOptions = {}): Promise<
 }
 
 /**
- * A page of the sessions on disk, the latest written first. Unlike {@link listSessions} it reads only the
- * two ends of each file on that page: a name that was set in the middle of a long conversation may be
- * missing.
+ * A page of the sessions on disk, the latest written first. Unlike {@link listSessions} it reads only the two ends
+ * of each file on that page: a name that was set in the middle of a long conversation may be missing.
  *
  * @param part - `start` is 0, or `next` of the previous page
  */

@@ -251,10 +251,7 @@ function edited(
   return normalizeMessage({ ...message, content: edit.replacement.content } as AgentMessage);
 }
 
-/**
- * A failed attempt followed by another reply was retried: it stays in the file, but not in the
- * context.
- */
+/** A failed attempt followed by another reply was retried: it stays in the file, but not in the context. */
 function dropRetried(messages: AgentMessage[]): void {
   const attempt = failedAttempt(messages);
   const [reply] = attempt;
@@ -263,10 +260,7 @@ function dropRetried(messages: AgentMessage[]): void {
   messages.push(...rest.filter((message) => !attempt.includes(message)));
 }
 
-/**
- * A reply that a stream rule stopped is removed from the context with its results, unless the rule
- * keeps it.
- */
+/** A reply that a stream rule stopped is removed from the context with its results, unless the rule keeps it. */
 function dropStopped(messages: AgentMessage[], reminder: CustomMessage): void {
   if (reminderDetails(reminder)?.contextMode !== "discard") return;
   const last = messages.findLastIndex(

@@ -388,9 +388,7 @@ function reorder({ type, id, parentId, timestamp, ...rest }: SessionEntry): Sess
   return { type, id, parentId, timestamp, ...rest } as SessionEntry;
 }
 
-/**
- * Entries for which a session gets a file, including a message with which an extension starts a run.
- */
+/** Entries for which a session gets a file, including a message with which an extension starts a run. */
 function isUserMessage(entry: SessionEntry): boolean {
   const known = entry as KnownSessionEntry;
   if (known.type === "custom_message") return true;

@@ -218,10 +218,7 @@ function isLike(value: unknown, other: object): boolean {
   );
 }
 
-/**
- * Such results were added when the session was continued, possibly long after the call had ended
- * with its host.
- */
+/** Such results were added when the session was continued, possibly long after the call had ended with its host. */
 function isInterrupted(message: AgentMessage): boolean {
   return (
     message.role === "toolResult" && Reflect.get(Object(message.details), "interrupted") === true

@@ -20,13 +20,12 @@ const noPosition = -1;
 export type RoleFilter = (role: ScannedRole | undefined) => boolean;
 
 /**
- * The entries of a session as a tree in memory. Appending adds a child of the leaf and moves the leaf;
- * nothing is ever changed or removed. Messages that were only scanned are parsed on demand;
- * {@link roleAt} and {@link scannedAt} return what is known without parsing. A past that
- * {@link beginAfter} left out is read as soon as an unknown part of it is needed.
+ * The entries of a session as a tree in memory. Appending adds a child of the leaf and moves the leaf; nothing is
+ * ever changed or removed. Messages that were only scanned are parsed on demand; {@link roleAt} and
+ * {@link scannedAt} return what is known without parsing. A past that {@link beginAfter} left out is read as soon
+ * as an unknown part of it is needed.
  *
- * If the parent of an entry is missing from the file (its line was damaged), the preceding entry is its
- * parent.
+ * If the parent of an entry is missing from the file (its line was damaged), the preceding entry is its parent.
  */
 export class SessionTree {
   #rows: EntryRows;
@@ -208,10 +207,7 @@ export class SessionTree {
     this.#leafAt = this.length - 1;
   }
 
-  /**
-   * Adds a copy of another tree's scanned entry, whose line was written to `start`, like
-   * {@link adopt}.
-   */
+  /** Adds a copy of another tree's scanned entry, whose line was written to `start`, like {@link adopt}. */
   adoptCopy(from: SessionTree, fromPosition: number, start: number): void {
     const parent = this.#leafPosition();
     this.#shortLeaf = this.#rows.addCopy(from.#rows, { fromPosition, start }, parent);
@@ -264,9 +260,8 @@ export class SessionTree {
   }
 
   /**
-   * The entries from the root to `leafId`, oldest first; with `wants`, only the wanted ones. If a
-   * parent is missing, the preceding entry of the file replaces it, so that a damaged line loses
-   * only itself.
+   * The entries from the root to `leafId`, oldest first; with `wants`, only the wanted ones. If a parent is
+   * missing, the preceding entry of the file replaces it, so that a damaged line loses only itself.
    */
   branch(leafId: string | null = this.leafId, wants?: RoleFilter): SessionEntry[] {
     return this.branchPositions(leafId, wants).map((position) => this.at(position) as SessionEntry);
@@ -302,10 +297,7 @@ export class SessionTree {
     return this.#past !== undefined && position < this.#past.length;
   }
 
-  /**
-   * The wanted positions of a branch in the past, newest first; undefined if the past had to be
-   * read for them.
-   */
+  /** The wanted positions of a branch in the past, newest first; undefined if the past had to be read for them. */
   #branchInPast(position: number, wants: RoleFilter): number[] | undefined {
     const { parent = noPosition, others = [] } = this.#past ?? {};
     if (position === parent && !scannedRoles.some(wants)) {
@@ -316,10 +308,7 @@ export class SessionTree {
     return undefined;
   }
 
-  /**
-   * Rebuilds the rows from the whole file. Positions stay the same unless another program changed
-   * the past.
-   */
+  /** Rebuilds the rows from the whole file. Positions stay the same unless another program changed the past. */
   #readPast(past: UnreadPast): void {
     const known = this.#rows;
     const whole = new SessionTree(known.length);

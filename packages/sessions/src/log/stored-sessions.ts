@@ -29,10 +29,7 @@ export class StoredSessions implements SessionHome {
   readonly #looking: StoreAccess;
   readonly #workspaceId: string | undefined;
 
-  /**
-   * @param workspaceId - the workspace whose sessions are listed; undefined for the host's own
-   * machine
-   */
+  /** @param workspaceId - the workspace whose sessions are listed; undefined for the host's own machine */
   constructor(access: StoreAccess, workspaceId?: string) {
     this.#workspaceId = workspaceId;
     this.#access = { ...access, putLog: (key, path) => storeLog(this.#access, key, path) };
@@ -67,9 +64,7 @@ export class StoredSessions implements SessionHome {
     }
   }
 
-  /**
-   * @param name - an id; for a subagent's, the reference or the session file named in its result
-   */
+  /** @param name - an id; for a subagent's, the reference or the session file named in its result */
   async openExisting(name: string, options: OpenOptions): Promise<OpenedSession> {
     const id = this.#partAt(name) ?? name;
     // Checked first: a lease of a missing session would leave a trace.

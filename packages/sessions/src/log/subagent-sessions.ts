@@ -28,9 +28,7 @@ export function fileNameOf(path: string): string {
   return basename(path.replaceAll("\\", "/"));
 }
 
-/**
- * Reads the session of a subagent by the file named in a result; undefined if it does not exist.
- */
+/** Reads the session of a subagent by the file named in a result; undefined if it does not exist. */
 export async function readSubagentFile(
   caller: CallerFile,
   sessionFile: string,

@@ -1,10 +1,7 @@
 import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { ScannedLine } from "./scan/index.ts";
 
-/**
- * The unread entries at the beginning of a file, of which only those other than usual messages are
- * known.
- */
+/** The unread entries at the beginning of a file, of which only those other than usual messages are known. */
 export interface UnreadPast {
   /** The number of entries. */
   readonly length: number;

@@ -36,10 +36,7 @@ export function bendTodo(item: unknown): unknown {
   };
 }
 
-/**
- * The todos in a value from a session file; undefined if it is not a list. Malformed items are
- * skipped.
- */
+/** The todos in a value from a session file; undefined if it is not a list. Malformed items are skipped. */
 export function readTodos(value: unknown): TodoItem[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.map(bendTodo).flatMap((item) => {
@@ -56,10 +53,7 @@ export function readTodos(value: unknown): TodoItem[] | undefined {
   });
 }
 
-/**
- * The todos in a list of phases, the form of other pi-compatible hosts; undefined if it is not such
- * a list.
- */
+/** The todos in a list of phases, the form of other pi-compatible hosts; undefined if it is not such a list. */
 export function readPhases(value: unknown): TodoItem[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.filter(isJsonObject).flatMap(({ name, tasks }) =>

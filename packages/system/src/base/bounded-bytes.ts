@@ -1,7 +1,4 @@
-/**
- * Reads a whole body; throws the error that `tooLarge` makes if the body exceeds the limit in
- * bytes.
- */
+/** Reads a whole body; throws the error that `tooLarge` makes if the body exceeds the limit in bytes. */
 export async function boundedBytes(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,

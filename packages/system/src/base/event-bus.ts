@@ -1,9 +1,8 @@
 import type { EventOrder } from "@tau-agent/rpc-protocol";
 
 /**
- * Receives events in order. A returned promise holds the producer back until it resolves or the
- * work is stopped. A listener may therefore await `abort` and `dispose` of its session, but not a
- * prompt.
+ * Receives events in order. A returned promise holds the producer back until it resolves or the work is stopped. A
+ * listener may therefore await `abort` and `dispose` of its session, but not a prompt.
  */
 export type Listener<Event> = (event: Event, order: EventOrder) => void | Promise<void>;
 
@@ -22,9 +21,7 @@ export interface EventBusOptions<Event> {
    * rejects, only events that end something are sent.
    */
   readonly until?: () => Promise<void> | undefined;
-  /**
-   * Whether an event ends what earlier ones began, so that listeners must receive it in any case.
-   */
+  /** Whether an event ends what earlier ones began, so that listeners must receive it in any case. */
   readonly isEnd?: (event: Event) => boolean;
   /** The prompt that current events belong to. */
   readonly promptId?: () => string | undefined;
@@ -38,10 +35,7 @@ export class EventBus<Event> {
   readonly #waiting = new Set<() => void>();
   #lastSeq = 0;
   #isDelivering = false;
-  /**
-   * Deliveries of events that listeners emitted, postponed so that every listener gets all events
-   * in order.
-   */
+  /** Deliveries of events that listeners emitted, postponed so that every listener gets all events in order. */
   readonly #caused: (() => void)[] = [];
   /** Resolves when the last waiting event has been sent. */
   #held: Promise<void> | undefined;

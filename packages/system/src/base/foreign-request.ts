@@ -7,9 +7,7 @@ export interface ForeignRequest {
   readonly maxBytes: number;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Why a host must not be visited, as a clause; called before each request, including redirects.
-   */
+  /** Why a host must not be visited, as a clause; called before each request, including redirects. */
   readonly refusalOf?:
     | ((target: URL) => string | undefined | Promise<string | undefined>)
     | undefined;

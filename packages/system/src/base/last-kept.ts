@@ -1,6 +1,4 @@
-/**
- * Keeps the last value for callers with the same key: all sessions of a host share one user folder.
- */
+/** Keeps the last value for callers with the same key: all sessions of a host share one user folder. */
 export class LastKept<Value> {
   #last: { readonly key: string; readonly value: Value } | undefined;
 

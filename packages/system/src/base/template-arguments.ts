@@ -1,6 +1,4 @@
-/**
- * Where the quoted argument that starts at `start` ends, or -1: a quote closes only before a blank.
- */
+/** Where the quoted argument that starts at `start` ends, or -1: a quote closes only before a blank. */
 function closingQuote(text: string, start: number): number {
   const quote = text.charAt(start);
   for (let at = start + 1; at < text.length; at += 1) {

@@ -1,8 +1,5 @@
 import { SparseMap } from "./sparse.ts";
-/**
- * Runs work for the same key in the order of the calls, and work for different keys at the same
- * time.
- */
+/** Runs work for the same key in the order of the calls, and work for different keys at the same time. */
 export class Turns {
   readonly #last = new SparseMap<string, Promise<void>>();
 

@@ -10,9 +10,7 @@ import { SparseMap, SparseSet } from "../base/sparse.ts";
 import { MAX_TIMER_MS } from "../base/timer-limit.ts";
 import { type AnswerProblem, RequestError } from "./request-error.ts";
 
-/**
- * How many closed requests are remembered as closed; an answer to an older one counts as unknown.
- */
+/** How many closed requests are remembered as closed; an answer to an older one counts as unknown. */
 const MAX_KNOWN_CLOSED = 10_000;
 
 export type RequestOutcome = HostRequestResolved["outcome"];
@@ -31,10 +29,7 @@ export interface ClosedRequest<Result> {
   readonly isFailed?: boolean | undefined;
 }
 
-/**
- * An answer as received: a result, the client's reason for giving none, or the fact that the client
- * failed.
- */
+/** An answer as received: a result, the client's reason for giving none, or the fact that the client failed. */
 export type GivenAnswer =
   | { readonly result: unknown }
   | { readonly error: string }
@@ -52,10 +47,7 @@ export interface RequestOrder<Result> {
   readonly onTimeout: OnTimeout;
   /** How long to wait for an answer; 0 or absent for no limit. */
   readonly timeoutMs?: number | undefined;
-  /**
-   * Withdraws the request: as its reason says if that is a {@link Withdrawal}, otherwise by
-   * `abort`.
-   */
+  /** Withdraws the request: as its reason says if that is a {@link Withdrawal}, otherwise by `abort`. */
   readonly signal?: AbortSignal | undefined;
   /** The outcome unless an answer sets another. */
   readonly unanswered: RequestOutcome;
@@ -136,9 +128,7 @@ export class HostRequests {
     return !this.#isEnded && this.#sink?.answers(method) === true;
   }
 
-  /**
-   * Uses this sink from now on and shows it the open requests; returns a function that detaches it.
-   */
+  /** Uses this sink from now on and shows it the open requests; returns a function that detaches it. */
   attach(sink: RequestSink): () => void {
     this.#sink = sink;
     this.show();
@@ -195,8 +185,7 @@ export class HostRequests {
   /**
    * Takes an answer.
    *
-   * @throws {RequestError} `request_not_found`, `request_closed`, `invalid_response`; an open request
-   * stays open
+   * @throws {RequestError} `request_not_found`, `request_closed`, `invalid_response`; an open request stays open
    */
   answer(id: string, answer: GivenAnswer): void {
     const open = this.#find(id);
@@ -323,8 +312,7 @@ function isResolved(reason: unknown): reason is HostRequestResolved {
 }
 
 /**
- * A timer for any delay: those of the system run for at most 24 days. Changes to the system clock do
- * not affect it.
+ * A timer for any delay: those of the system run for at most 24 days. Changes to the system clock do not affect it.
  */
 function startDeadline(at: number | undefined, onOver: () => void): () => void {
   if (at === undefined) return () => {};

@@ -52,10 +52,7 @@ export type OwnTexts = Pick<
 
 /** Files that the client serves under its own URI schemes. */
 export interface ClientUris {
-  /**
-   * The URI that a path represents, also for a scheme that the client does not serve; undefined for
-   * a file.
-   */
+  /** The URI that a path represents, also for a scheme that the client does not serve; undefined for a file. */
   uriOf(path: string): string | undefined;
   /** @throws {ToolError} */
   read(
@@ -76,9 +73,7 @@ interface UriContext {
   readonly signal: AbortSignal;
 }
 
-/**
- * The environment that the host gives its tools; tools never read that of the process themselves.
- */
+/** The environment that the host gives its tools; tools never read that of the process themselves. */
 export interface ToolEnvironment {
   /** Directory of the current session; relative paths are resolved against it. */
   readonly cwd: string;
@@ -90,10 +85,7 @@ export interface ToolEnvironment {
   readonly kept?: KeptCommandsOfCalls | undefined;
   /** The workspace for calls that a person lets leave the sandbox. */
   readonly outside?: (() => Workspace) | undefined;
-  /**
-   * The host's own machine, for paths there that the prompt offers to the model; undefined for
-   * other paths.
-   */
+  /** The host's own machine, for paths there that the prompt offers to the model; undefined for other paths. */
   readonly ownTexts?: ((path: string) => Promise<OwnTexts | undefined>) | undefined;
   /** What the client serves; undefined for tools without a session. */
   readonly clientUris?: ClientUris | undefined;
@@ -103,10 +95,7 @@ export interface ToolEnvironment {
   readonly additionalDirectories?: readonly string[] | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
-  /**
-   * The tree of an isolated subagent, and the user's folder that it copies; undefined for other
-   * sessions.
-   */
+  /** The tree of an isolated subagent, and the user's folder that it copies; undefined for other sessions. */
   readonly copy?:
     | (() => { readonly tree: string; readonly folder: string } | undefined)
     | undefined;
@@ -122,10 +111,7 @@ export interface ToolEnvironment {
    * have; undefined where there is none.
    */
   readonly encloseFolder?: ((cwd: string) => Promise<EnclosedFolder>) | undefined;
-  /**
-   * Asks a person whether a call that the sandbox refused may run outside; false if nobody can be
-   * asked.
-   */
+  /** Asks a person whether a call that the sandbox refused may run outside; false if nobody can be asked. */
   readonly askToLeave?:
     | ((question: LeaveQuestion, signal: AbortSignal) => Promise<boolean>)
     | undefined;
@@ -145,9 +131,7 @@ export interface ToolEnvironment {
   readonly keyVariables?: readonly string[] | undefined;
   /** Names of variables that `mcp.json` names. Its servers may inherit them, commands may not. */
   readonly namedVariables?: readonly string[] | undefined;
-  /**
-   * The paths below the searched folder that rules close to a tool; undefined if there are none.
-   */
+  /** The paths below the searched folder that rules close to a tool; undefined if there are none. */
   readonly closedBelow?:
     | ((tool: string, root: string) => Promise<((path: string) => boolean) | undefined>)
     | undefined;

@@ -3,10 +3,7 @@ import type { OutputSink } from "./output-pump.ts";
 import type { SandboxStartError } from "./process-error.ts";
 import type { StartStatus } from "./start-status.ts";
 
-/**
- * A sandbox that cannot be set up reports it and ends immediately; a process that runs longer is
- * the command.
- */
+/** A sandbox that cannot be set up reports it and ends immediately; a process that runs longer is the command. */
 const HOLD_MS = 1_000;
 
 /** Keeps the error of a sandbox that could not be set up out of the command's output. */
@@ -30,8 +27,7 @@ export class FirstErrors {
       if (stream === "stderr") {
         if (this.#isFirst && this.#status.mayBeFailure(chunk)) this.#held = this.#pass(sink);
         if (this.#held !== undefined) {
-          // More may arrive although the stream is held back: Node reads all of it once the child has
-          // ended.
+          // More may arrive although the stream is held back: Node reads all of it once the child has ended.
           this.#kept.push(chunk);
           this.#isFirst = false;
           return this.#held;

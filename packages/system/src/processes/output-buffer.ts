@@ -25,8 +25,7 @@ export interface OutputBufferOptions {
   readonly folds?: boolean;
 }
 
-// One character more than can be shown, so that a line that was cut at its start is never taken for
-// complete.
+// One character more than can be shown, so that a line that was cut at its start is never taken for complete.
 const keptBytes = maxOutputBytes + 8;
 const newline = 10;
 
@@ -60,10 +59,7 @@ export class OutputBuffer {
     this.#folder = folds ? new LineFolder() : undefined;
   }
 
-  /**
-   * Takes ownership of a chunk. The promise, if any, resolves when the next chunk may be appended.
-   * Never fails.
-   */
+  /** Takes ownership of a chunk. The promise, if any, resolves when the next chunk may be appended. Never fails. */
   append(chunk: Buffer, stream: OutputStream): Promise<void> | undefined {
     const held = this.#partial[stream];
     const bytes = held.length > 0 ? Buffer.concat([held, chunk]) : chunk;

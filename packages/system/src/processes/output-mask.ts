@@ -10,9 +10,7 @@ export class OutputMask {
   readonly #keys: readonly Buffer[];
   #held: Buffer = nothing;
 
-  /**
-   * @param keys - the longest first: if two keys begin at the same place, the longer one counts.
-   */
+  /** @param keys - the longest first: if two keys begin at the same place, the longer one counts. */
   constructor(keys: readonly string[]) {
     this.#keys = keys.map((key) => Buffer.from(key));
   }
@@ -77,9 +75,7 @@ export class OutputMask {
   }
 }
 
-/**
- * Finds keys in one buffer; the position of each key is remembered, so nothing is searched twice.
- */
+/** Finds keys in one buffer; the position of each key is remembered, so nothing is searched twice. */
 function createKeyFinder(bytes: Buffer, keys: readonly Buffer[]) {
   const ownKeys = keys.map((key) => ({ key, at: -2 }));
 

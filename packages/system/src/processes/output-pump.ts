@@ -49,13 +49,11 @@ export function createOutputPump(stdout: Readable, stderr: Readable, sink: Outpu
      */
     async drain(quietMs: number, maxMs: number): Promise<void> {
       const deadline = performance.now() + maxMs;
-      // Output that a slow disk held back must still be read, unlike that of a noisy background
-      // process.
+      // Output that a slow disk held back must still be read, unlike that of a noisy background process.
       while (openCount > 0 && (heldBack > 0 || performance.now() < deadline)) {
         const seen = chunkCount;
         await within(quietMs, allClosed);
-        // A timer may fire before a readable pipe is polled; one turn of the event loop rules that
-        // out.
+        // A timer may fire before a readable pipe is polled; one turn of the event loop rules that out.
         await new Promise((resolve) => setImmediate(resolve));
         if (chunkCount === seen && heldBack === 0) break;
       }

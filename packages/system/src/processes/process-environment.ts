@@ -1,7 +1,6 @@
 import type { ToolEnvironment } from "./environment.ts";
 
-// Variables that git sets for hooks and aliases; a command that inherits them would work on the
-// host's repository.
+// Variables that git sets for hooks and aliases; a command that inherits them would work on the host's repository.
 const repositoryVariables = [
   "GIT_DIR",
   "GIT_WORK_TREE",
@@ -60,9 +59,7 @@ export function processEnvironment(
   );
 }
 
-/**
- * The same as changes to the variables of a workspace, wherever it is; `null` removes a variable.
- */
+/** The same as changes to the variables of a workspace, wherever it is; `null` removes a variable. */
 export function environmentChanges(
   { inheritKeys, keyVariables = [], namedVariables = [] }: CommandEnvironment,
   sessionVariables: Readonly<Record<string, string>> = {},

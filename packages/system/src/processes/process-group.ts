@@ -23,8 +23,7 @@ export interface KillOrder {
 
 /**
  * Kills groups and everything that belongs to them, even in other groups and sessions, or sends them another
- * signal. Stops all processes before sending it: otherwise the shell of `a; b` could see `a` die and start
- * `b`.
+ * signal. Stops all processes before sending it: otherwise the shell of `a; b` could see `a` die and start `b`.
  */
 export function killProcesses(order: KillOrder): void {
   const { leaders, mark, limit, isOwnMark, signal = "SIGKILL", systemRoot } = order;
@@ -72,8 +71,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   return attempt(() => process.kill(pid, signal)) ?? false;
 }
 
-// By absolute path: taskkill may not be on the PATH, and an unhandled spawn error would crash the
-// host.
+// By absolute path: taskkill may not be on the PATH, and an unhandled spawn error would crash the host.
 function killTree(pid: number, systemRoot = "C:\\Windows"): void {
   const { spawn } = process.getBuiltinModule("node:child_process");
   const taskkill = `${systemRoot}\\System32\\taskkill.exe`;

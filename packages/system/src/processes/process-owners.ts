@@ -1,7 +1,6 @@
 /**
- * The variable that all descendants inherit: one word for each host and session above them. It
- * identifies processes that have left their group. If it is empty, a process and its children
- * belong to no host.
+ * The variable that all descendants inherit: one word for each host and session above them. It identifies processes
+ * that have left their group. If it is empty, a process and its children belong to no host.
  */
 export const ownersVariable = "TAU_PROCESS_OWNERS";
 

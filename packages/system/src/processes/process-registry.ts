@@ -8,11 +8,10 @@ import { ownersVariable } from "./process-owners.ts";
 /** A host may take 5 s for an orderly shutdown after its input ends. */
 const hostGraceSeconds = 6;
 
-// Reads the lines "+ <group>", "- <group>" and "h" (there are other hosts). "." announces an
-// orderly shutdown; the end of the input means that this host is gone. Then it kills the groups
-// and, where there is a /proc, processes that carry the mark; processes of other hosts only after
-// those had time to shut down.
-// Uses only cat: the grep of small systems does not read past a NUL byte.
+// Reads the lines "+ <group>", "- <group>" and "h" (there are other hosts). "." announces an orderly shutdown; the
+// end of the input means that this host is gone. Then it kills the groups and, where there is a /proc, processes
+// that carry the mark; processes of other hosts only after those had time to shut down. Uses only cat: the grep of
+// small systems does not read past a NUL byte.
 const watchdogScript = `trap '' HUP INT TERM
 groups=' '
 hosts=
@@ -56,13 +55,12 @@ export interface PlannedChild {
 }
 
 /**
- * Tracks the process groups a host started, so that none of their processes outlives it. On Linux
- * it also finds processes that have left their group, by a mark in their environment.
+ * Tracks the process groups a host started, so that none of their processes outlives it. On Linux it also finds
+ * processes that have left their group, by a mark in their environment.
  *
- * `killAll` is for an orderly shutdown. If the host gets a SIGKILL, one watchdog per registry
- * cleans up: a `/bin/sh` in its own session, started with the first child, that reads the group ids
- * from a pipe and kills them when the pipe ends. It adds no cost to commands and sees no exit
- * codes. Windows has no such watchdog.
+ * `killAll` is for an orderly shutdown. If the host gets a SIGKILL, one watchdog per registry cleans up: a
+ * `/bin/sh` in its own session, started with the first child, that reads the group ids from a pipe and kills them
+ * when the pipe ends. It adds no cost to commands and sees no exit codes. Windows has no such watchdog.
  */
 export class ProcessRegistry {
   /** Random, so that no other host's mark contains it. */
@@ -129,8 +127,7 @@ export class ProcessRegistry {
 
   /** Kills one child with all its descendants, or sends them another signal. */
   kill(pid: number, { mark, limit }: PlannedChild, signal?: NodeJS.Signals): void {
-    // Processes that left the group are found by the mark; the number of a dead group may have been
-    // reused.
+    // Processes that left the group are found by the mark; the number of a dead group may have been reused.
     const leaders = new Set(this.#groups.has(pid) ? [pid] : []);
     const systemRoot = this.#systemRoot;
     killProcesses({ leaders, mark, limit, isOwnMark: true, signal, systemRoot });

@@ -10,9 +10,7 @@ const anyMark = `\0${ownersVariable}=`;
 export interface ProcessSearch {
   /** The mark to find in the environment that a process was started with. */
   readonly mark: string;
-  /**
-   * The other mark, or its beginning, for a process whose environment carries the mark of no host.
-   */
+  /** The other mark, or its beginning, for a process whose environment carries the mark of no host. */
   readonly limit?: string | undefined;
   /** Whether this process made the mark, so that no older process carries it. */
   readonly isOwnMark?: boolean | undefined;
@@ -104,10 +102,7 @@ class ProcReader {
     return names.map(Number).filter(Number.isInteger).reverse();
   }
 
-  /**
-   * Undefined if the process is gone or belongs to another user, and so can be neither read nor
-   * killed.
-   */
+  /** Undefined if the process is gone or belongs to another user, and so can be neither read nor killed. */
   row(pid: number): Row | undefined {
     const user = process.geteuid?.();
     if (user !== 0) {

@@ -41,9 +41,7 @@ export interface ProcessRequest extends PlainCommand {
 /** A running child. */
 export interface RunningProcess {
   readonly pid: number | undefined;
-  /**
-   * Kills the child and all its descendants, even after its own end, or sends them another signal.
-   */
+  /** Kills the child and all its descendants, even after its own end, or sends them another signal. */
   kill(signal?: NodeJS.Signals | undefined): void;
   /** Writes to the child's input; does nothing once it has ended. */
   write(bytes: Uint8Array): Promise<void>;
@@ -104,10 +102,7 @@ export async function runToEnd(request: ProcessRequest): Promise<ProcessEnd> {
   }, signal);
 }
 
-/**
- * Reports only the first of several attempts as started; the object it passes controls the latest
- * attempt.
- */
+/** Reports only the first of several attempts as started; the object it passes controls the latest attempt. */
 function lastTry(onStarted: ProcessRequest["onStarted"]): ProcessRequest["onStarted"] {
   let last: RunningProcess | undefined;
   let killedBy: { readonly signal: NodeJS.Signals | undefined } | undefined;

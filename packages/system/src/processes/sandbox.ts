@@ -35,10 +35,7 @@ export interface EnclosedCommand extends PlainCommand {
 export interface Sandbox {
   /** The workspace whose commands this sandbox confines. */
   readonly workspaceId: string;
-  /**
-   * The folder for files with long output, which commands can read; undefined if there is no
-   * separate one.
-   */
+  /** The folder for files with long output, which commands can read; undefined if there is no separate one. */
   readonly outputDirectory?: string | undefined;
   /**
    * Prepares a command to run inside.
@@ -50,21 +47,13 @@ export interface Sandbox {
   readonly usesHost: boolean;
   /** Whether commands can run inside; otherwise they do not run, or a person allows them. */
   readonly isAvailable: boolean;
-  /**
-   * The last line of the result of a command that failed inside; undefined if commands do not run
-   * inside.
-   */
+  /** The last line of the result of a command that failed inside; undefined if commands do not run inside. */
   readonly failureNotice: string | undefined;
-  /**
-   * The policy for a session that works for this one in another folder, in the form of settings.
-   */
+  /** The policy for a session that works for this one in another folder, in the form of settings. */
   readonly inherited: Readonly<Record<string, unknown>>;
   /** The host's path for a path in the sandbox, where `/tmp` and `/dev/shm` are private folders. */
   hostPath(path: string): string;
-  /**
-   * Whether a path of the host is in one of those folders, which nobody outside of the session can
-   * see.
-   */
+  /** Whether a path of the host is in one of those folders, which nobody outside of the session can see. */
   isPrivate(path: string): boolean;
   /**
    * Checks a read. Synchronous, so that nothing can change between the check and the opening.

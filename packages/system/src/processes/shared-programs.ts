@@ -19,10 +19,7 @@ export interface Share<Program> {
  */
 export type StartProgram<Program> = (processes: ProcessRegistry, onGone: () => void) => Program;
 
-/**
- * Programs that several sessions of a host share. Each starts with its first user and ends with its
- * last.
- */
+/** Programs that several sessions of a host share. Each starts with its first user and ends with its last. */
 export class SharedPrograms<Program extends Closable> {
   readonly #known = new Map<string, { readonly program: Program; users: number }>();
   /** Not a session's registry: the programs outlive the session that started them. */

@@ -22,10 +22,7 @@ export function findShell(environment: {
   return isWindows ? "bash.exe" : "/bin/sh";
 }
 
-/**
- * Synchronous, because a round trip to a thread takes longer than the check itself (row
- * `bash-command`).
- */
+/** Synchronous, because a round trip to a thread takes longer than the check itself (row `bash-command`). */
 function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

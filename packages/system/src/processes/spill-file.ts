@@ -55,17 +55,13 @@ export class SpillFile implements OutputFile {
   }
 }
 
-/**
- * Frees a chunk's memory; the garbage collector would let 64 MiB pile up, because chunks are not on
- * the heap.
- */
+/** Frees a chunk's memory; the garbage collector would let 64 MiB pile up, because chunks are not on the heap. */
 function release({ buffer, byteLength }: Buffer): void {
   const isWhole = byteLength === buffer.byteLength;
   if (isWhole && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-// Writes the chunks without joining them: at the pace of a pipe, the copies would take most of the
-// memory.
+// Writes the chunks without joining them: at the pace of a pipe, the copies would take most of the memory.
 async function writeAll(handle: FileHandle, chunks: readonly Buffer[]): Promise<void> {
   let { bytesWritten } = await handle.writev(chunks);
   for (const chunk of chunks) {

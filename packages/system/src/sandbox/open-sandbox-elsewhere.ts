@@ -63,9 +63,7 @@ export async function openSandboxElsewhere(
   return { sandbox, check, secrets, workspace: sandboxed };
 }
 
-/**
- * The session has no files on this machine, so programs here write only where settings allow it.
- */
+/** The session has no files on this machine, so programs here write only where settings allow it. */
 function openHere(
   policy: SandboxPolicy,
   places: PlaceElsewhere["here"],

@@ -18,9 +18,7 @@ export interface OpenedSandbox {
   readonly secrets?: SessionSecrets | undefined;
 }
 
-/**
- * The sandbox of a session, if it has one. Without a policy the session never involved a sandbox.
- */
+/** The sandbox of a session, if it has one. Without a policy the session never involved a sandbox. */
 export interface SandboxParts extends Partial<OpenedSandbox> {
   readonly policy?: SandboxPolicy;
   /** The session's workspace with all calls confined, if it is on another machine. */

@@ -19,10 +19,7 @@ const NO_ANSWER = `bubblewrap did not answer within ${TIMEOUT_MS / 1000} seconds
 /** Longer than any reason. */
 const MAX_ERROR_LENGTH = 16 * 1024;
 
-/**
- * Tests by running it, because settings of the kernel, of containers and of AppArmor all play a
- * part.
- */
+/** Tests by running it, because settings of the kernel, of containers and of AppArmor all play a part. */
 export async function checkSandbox(
   environment: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform = process.platform,

@@ -16,10 +16,7 @@ export interface ServingPlace {
   readonly cwd: () => string;
 }
 
-/**
- * A sandbox on this machine for a session whose host is elsewhere, and the facts that the host gets
- * about it.
- */
+/** A sandbox on this machine for a session whose host is elsewhere, and the facts that the host gets about it. */
 export interface ServedSandbox extends Omit<WorkspaceSandbox, "close"> {
   readonly sandbox: SessionSandbox;
 }

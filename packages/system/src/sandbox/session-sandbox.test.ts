@@ -107,10 +107,7 @@ describeWith(bubblewrapIsMissing)("a command in the sandbox", () => {
   });
 });
 
-/**
- * A socket that disappears before the sandbox planned with it is set up; the next plan does not
- * include it.
- */
+/** A socket that disappears before the sandbox planned with it is set up; the next plan does not include it. */
 async function listenOnce(place: SandboxedPlace, folder = place.outside): Promise<string> {
   const path = join(folder, "short-lived.sock");
   const socket = createServer().listen(path);

@@ -80,8 +80,7 @@ export class SessionSandbox implements Sandbox {
     const base = { cwd: places.cwd(), homeDirectory: places.homeDirectory };
     const absolute = (paths: readonly string[]) => paths.map((path) => settingPath(path, base));
     const { cwd } = this.#paths;
-    // Paths that are closed in the caller's folder are also closed in a copy of it, whatever the
-    // copy's path.
+    // Paths that are closed in the caller's folder are also closed in a copy of it, whatever the copy's path.
     const closed = absolute(policy.denyRead).flatMap((path) => [path, resolveLinks(path).path]);
     const relatives = closed.map((path) => relative(cwd, path)).filter((path) => path !== "");
     return {
@@ -228,10 +227,7 @@ export class SessionSandbox implements Sandbox {
     return Object.fromEntries(Object.entries(variables).filter(([name]) => !hidden.has(name)));
   }
 
-  /**
-   * Even unrestricted traffic goes through the proxy while this host has ports that must stay
-   * closed.
-   */
+  /** Even unrestricted traffic goes through the proxy while this host has ports that must stay closed. */
   #needsDoor({ ports }: OwnListeners): boolean {
     const { network } = this.#options.policy;
     const isPlain = network === "off" || (network === "all" && ports.length === 0);

@@ -1,9 +1,6 @@
 import { choice, count, period } from "./setting.ts";
 
-/**
- * What a session keeps if its host dies, and how long a prompt may run at a time (decisions 63 and
- * 64).
- */
+/** What a session keeps if its host dies, and how long a prompt may run at a time (decisions 63 and 64). */
 export const durabilitySettings = {
   durability: choice(
     ["log", "effects"],

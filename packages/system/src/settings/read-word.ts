@@ -3,9 +3,7 @@ interface WordProblem {
   readonly reason: string;
 }
 
-/**
- * One of the given words; undefined if it is absent, or if it is another word, which is reported.
- */
+/** One of the given words; undefined if it is absent, or if it is another word, which is reported. */
 export function readWord<const Word extends string>(
   field: string,
   value: unknown,

@@ -7,10 +7,7 @@ import { readTextFile, type TextFile } from "../base/files/read-text.ts";
 import { readTextIn } from "../base/files/read-text-in.ts";
 import { writeFileAtomic } from "../base/files/write-file.ts";
 
-/**
- * The ways to write a dotted key as a path: every way to split it into names, the fewest dots
- * first.
- */
+/** The ways to write a dotted key as a path: every way to split it into names, the fewest dots first. */
 function* spellings(parts: readonly string[]): Generator<string[]> {
   if (parts.length === 0) yield [];
   for (let length = 1; length <= parts.length; length += 1) {

@@ -8,9 +8,7 @@ export interface Setting<T> {
   readonly description: string;
   /** How the values of a lower and a higher layer are combined; by default the higher one wins. */
   readonly merge: "replace" | "deep" | "concat";
-  /**
-   * With "user", the setting is read only from the user's own file: a project must not decide it.
-   */
+  /** With "user", the setting is read only from the user's own file: a project must not decide it. */
   readonly scope: "any" | "user";
   accepts(value: unknown): boolean;
 }
@@ -131,8 +129,7 @@ export function list<T extends readonly string[] | undefined>(
 }
 
 /**
- * A list of objects that replaces the list of the layer below; `accepts` checks each entry, `type`
- * describes them.
+ * A list of objects that replaces the list of the layer below; `accepts` checks each entry, `type` describes them.
  */
 export function entries<T>(
   accepts: (value: unknown) => boolean,

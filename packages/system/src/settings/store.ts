@@ -44,10 +44,7 @@ export interface SettingsOptions {
   readonly cwd: string;
   /** The workspace that `cwd` is in; by default this machine. */
   readonly workspace?: SettingsWorkspace | undefined;
-  /**
-   * Whether the project's settings apply immediately; default false, see
-   * {@link SettingsStore.trustProject}.
-   */
+  /** Whether the project's settings apply immediately; default false, see {@link SettingsStore.trustProject}. */
   readonly isProjectTrusted?: boolean;
 }
 
@@ -205,10 +202,7 @@ export class SettingsStore {
     return this.#permissions;
   }
 
-  /**
-   * The sandbox settings in each file, the weakest first. Includes the project's, which may tighten
-   * them.
-   */
+  /** The sandbox settings in each file, the weakest first. Includes the project's, which may tighten them. */
   get sandboxFiles(): readonly GuardEntry[] {
     return this.#sandbox;
   }

@@ -10,10 +10,7 @@ import { typedLines } from "./__fixtures__/typed-lines.ts";
 import type { ShellPart } from "./line/shell-line.ts";
 import { readShellLine } from "./read-shell-line.ts";
 
-/**
- * The number of lines for bash, always the same lines; `TAU_SHELL_LINES=200000 TAU_SHELL_SEED=…`
- * tries more.
- */
+/** The number of lines for bash, always the same lines; `TAU_SHELL_LINES=200000 TAU_SHELL_SEED=…` tries more. */
 const lineCount = Number(process.env.TAU_SHELL_LINES ?? sliceSize(1000, 5000));
 const firstSeed = Number(process.env.TAU_SHELL_SEED ?? 1);
 const batchSize = 1000;

@@ -4,10 +4,7 @@ import { NotUnderstood } from "./scan/not-understood.ts";
 import { scanLine } from "./scan/scan-line.ts";
 import type { ScannedCommand, ScannedRedirection } from "./scan/scanned-line.ts";
 
-/**
- * Nobody types a longer line; one that writes a large file with a here-document is not worth the
- * time.
- */
+/** Nobody types a longer line; one that writes a large file with a here-document is not worth the time. */
 const maxLength = 1_000_000;
 /** The limit for `sh -c` inside `sh -c`: deeper nesting is an attempt to hide something. */
 const maxDepth = 8;

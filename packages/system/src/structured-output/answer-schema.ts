@@ -12,10 +12,7 @@ export interface AnswerSchema {
   check(text: string): { readonly value: unknown } | { readonly problem: string };
   /** Why a value does not fit; undefined when it does. */
   problemOf(value: unknown): string | undefined;
-  /**
-   * The values in a text: the whole text, or its last fenced block. Stops when checks take too
-   * long.
-   */
+  /** The values in a text: the whole text, or its last fenced block. Stops when checks take too long. */
   read(text: string): Iterable<unknown>;
 }
 

@@ -81,8 +81,7 @@ async function send(target: URL, { accept }: ForeignRequest, way: Way): Promise<
     "user-agent": "Mozilla/5.0 (compatible; tau)",
   };
   const path = target.pathname + target.search;
-  // Without an agent, the request uses neither a proxy from the process's environment nor a kept
-  // connection.
+  // Without an agent, the request uses neither a proxy from the process's environment nor a kept connection.
   const sent = httpRequest({ createConnection: () => socket, setHost: false, path, headers });
   sent.once("response", resolve).once("error", reject).end();
   return unlessAborted(promise, way.signal);

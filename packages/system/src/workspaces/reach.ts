@@ -1,5 +1,4 @@
-// Code that connects to workspaces on other machines and checks them, loaded only for sessions that
-// have one.
+// Code that connects to workspaces on other machines and checks them, loaded only for sessions that have one.
 
 export { connectWorkspace } from "./carrier/connect-workspace.ts";
 export type { CarrierOptions } from "./common/carrier-options.ts";

@@ -24,9 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 const enclosed = ["--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "--die-with-parent"];
-/**
- * These tests kill process trees, so they run only where processes of the machine cannot be seen.
- */
+/** These tests kill process trees, so they run only where processes of the machine cannot be seen. */
 const noEnclosure =
   spawnSync("bwrap", [...enclosed, "true"]).status === 0
     ? undefined

@@ -42,8 +42,7 @@ printf '\\0'
 `;
 
 /**
- * The value of `$closed`: paths in a folder that nobody in the sandbox may read, so that they must
- * not be recorded.
+ * The value of `$closed`: paths in a folder that nobody in the sandbox may read, so that they must not be recorded.
  */
 export function closedIn(folder: string, closed: readonly string[] = []): string {
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;

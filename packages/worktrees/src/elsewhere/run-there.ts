@@ -24,8 +24,7 @@ const STDERR_TAIL = 2000;
 /**
  * Runs lines that must succeed.
  *
- * @throws {ToolError} with the last line of output; {WorkspaceError} if the workspace cannot be
- * reached
+ * @throws {ToolError} with the last line of output; {WorkspaceError} if the workspace cannot be reached
  */
 export async function runThere(request: ScriptThere): Promise<Buffer> {
   const { exitCode, stdout, stderr } = await tryThere(request);

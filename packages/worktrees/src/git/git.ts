@@ -20,10 +20,7 @@ export interface GitRequest {
   readonly indexFile?: string | undefined;
   /** If absent, git looks for a repository around `cwd` and reads its configuration. */
   readonly location?: GitLocation | undefined;
-  /**
-   * Whether the command writes the caller's files, and so replaces pointers by the content of large
-   * files.
-   */
+  /** Whether the command writes the caller's files, and so replaces pointers by the content of large files. */
   readonly takesLargeFiles?: boolean | undefined;
   /**
    * Runs the command in the session's sandbox, if there is one, because other commands can change the
@@ -77,9 +74,7 @@ const usersVariables = new Set([
   "GIT_CEILING_DIRECTORIES",
 ]);
 
-/**
- * Runs git without prompts, hooks, translations, provider keys or the host's own `GIT_*` variables.
- */
+/** Runs git without prompts, hooks, translations, provider keys or the host's own `GIT_*` variables. */
 export class Git {
   readonly environment: ToolEnvironment;
   readonly #maxOutputBytes: number;

@@ -12,10 +12,7 @@ export interface RawChange {
   readonly path: string;
 }
 
-/**
- * The changes that `git diff` or `git diff-tree` lists with `--raw -z`; each character of a path is
- * one byte.
- */
+/** The changes that `git diff` or `git diff-tree` lists with `--raw -z`; each character of a path is one byte. */
 export async function listChanges(
   git: Git,
   args: readonly string[],

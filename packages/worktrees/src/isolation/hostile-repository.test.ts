@@ -32,10 +32,7 @@ function trap(workspace: Workspace): { command: string; ran: () => string | unde
 const filterKeys = ["filter.evil.clean", "filter.evil.smudge", "core.fsmonitor"];
 const lib = "protocol.file.allow=always";
 
-/**
- * Everything that a call does with a tree, with changes in several files that others change
- * meanwhile.
- */
+/** Everything that a call does with a tree, with changes in several files that others change meanwhile. */
 async function wholeCall(workspace: Workspace, options: Parameters<typeof isolate>[1] = {}) {
   const isolation = await isolate(workspace, options);
   const tree = await isolation.createTree();

@@ -163,10 +163,7 @@ git read-tree --reset -u "$1"`;
     };
   }
 
-  /**
-   * Keeps work for up to two days after its host was killed: until then the trees stay in the
-   * workspace.
-   */
+  /** Keeps work for up to two days after its host was killed: until then the trees stay in the workspace. */
   async keepLeft(patch: string): Promise<void> {
     const text = await readFile(noteOf(patch), "utf8").catch(() => undefined);
     if (text === undefined) return;

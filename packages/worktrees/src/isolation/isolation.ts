@@ -27,10 +27,7 @@ import { RunFolder, removeLeftovers } from "./trees/run-folder.ts";
 import { addModules, listSubmodules, type Submodule } from "./trees/submodules.ts";
 import { createWorktree, forgetWorktree, type Worktree } from "./trees/worktree.ts";
 
-/**
- * How long an aborted call waits for the removal of its trees, which then continues in the
- * background.
- */
+/** How long an aborted call waits for the removal of its trees, which then continues in the background. */
 const MAX_WAIT_MS = 2000;
 
 export interface IsolationOptions {
@@ -70,9 +67,7 @@ export class Isolation {
   readonly #trees = new Set<Worktree>();
   #shared: Promise<SharedParts> | undefined;
   #count = 0;
-  /**
-   * Limits how many trees are written at the same time, so that the first ones are ready sooner.
-   */
+  /** Limits how many trees are written at the same time, so that the first ones are ready sooner. */
   readonly #writing = new Slots(Math.max(2, availableParallelism()));
   readonly #registering = new Slots(1);
 

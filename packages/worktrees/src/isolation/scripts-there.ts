@@ -47,8 +47,7 @@ printf '%s\\0%s\\0' "$(pwd -P)" "$head"
 `;
 
 /**
- * Applies the difference between \`$baseline\` and each tree in turn to the tree \`$1\`, and prints
- * the outcomes.
+ * Applies the difference between \`$baseline\` and each tree in turn to the tree \`$1\`, and prints the outcomes.
  */
 export const mergeScript = `
 scratch=$run/scratch.$$
@@ -69,10 +68,7 @@ printf '%s\\0' "$current"
 cd / && rm -rf "$scratch" "$scratch".*
 `;
 
-/**
- * Writes the tree \`$2\` over the caller's files if they match the tree \`$1\`: all of it, or
- * nothing.
- */
+/** Writes the tree \`$2\` over the caller's files if they match the tree \`$1\`: all of it, or nothing. */
 export const writeTreeScript = `
 GIT_INDEX_FILE=$store/index.$session
 export GIT_INDEX_FILE

@@ -182,8 +182,7 @@ describeWith(exchangeIsMissing)("a job that keeps swapping a folder for a link",
       readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), "utf8")]);
     const before = outsideNow();
     expect(before).toHaveLength(loopFiles + 1);
-    // If the link is in place at a rewind's first check, the rewind changes nothing, which proves
-    // nothing here.
+    // If the link is in place at a rewind's first check, the rewind changes nothing, which proves nothing here.
     for (let round = 0, rewinds = 0; rewinds < 3 && round < 8; round++) {
       const engine = await open(place);
       await prompt(engine, `m${round}`, () => {

@@ -25,10 +25,7 @@ interface PromptEnd {
   readonly isChanged: boolean;
 }
 
-/**
- * Whether the changes of a checkpoint are in the files, and the paths for which the opposite is
- * true.
- */
+/** Whether the changes of a checkpoint are in the files, and the paths for which the opposite is true. */
 export type Effect = readonly [id: string, isInForce: boolean, except: readonly string[]];
 
 export interface RewindBegin extends Pick<PromptBegin, "id" | "entryId" | "folder" | "commit"> {

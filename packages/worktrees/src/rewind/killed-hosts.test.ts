@@ -3,10 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { copyOf, createFolder, type TestFolder } from "./__fixtures__/folders.ts";
 
-/**
- * A host that is killed before its nth change to a file; returns its exit code, or null if it was
- * killed.
- */
+/** A host that is killed before its nth change to a file; returns its exit code, or null if it was killed. */
 function killedHost({ folder, directory }: TestFolder, count: number, kind = "rewind") {
   const host = fork(
     join(import.meta.dirname, "__fixtures__/rewinding-host.ts"),

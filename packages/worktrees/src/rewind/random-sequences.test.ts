@@ -187,9 +187,7 @@ async function play(kind: FolderKind, seed: number): Promise<void> {
   test.git("-c", "core.fsmonitor=false", "fsck", "--strict", "--no-dangling");
 }
 
-/**
- * Everything in the repository that must not change: HEAD, branches, index, stash, logs, settings.
- */
+/** Everything in the repository that must not change: HEAD, branches, index, stash, logs, settings. */
 function stateOf({ folder, git }: TestFolder): string {
   const files = ["HEAD", "index", "config", "logs/HEAD", "logs/refs/heads/main"];
   const refs = git("for-each-ref", "refs/heads", "refs/tags", "refs/stash", "refs/remotes");

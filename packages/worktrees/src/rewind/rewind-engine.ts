@@ -286,10 +286,7 @@ export class RewindEngine {
     this.#isRecovered = true;
   }
 
-  /**
-   * Continues a rewind whose host was killed: files that nobody has changed since are set to their
-   * target.
-   */
+  /** Continues a rewind whose host was killed: files that nobody has changed since are set to their target. */
   async #resume(rewind: PastRewind): Promise<void> {
     const now = await this.#store.take("During a rewind");
     const targets = new Map<string, FileState | undefined>();

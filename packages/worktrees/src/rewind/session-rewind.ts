@@ -66,10 +66,7 @@ export interface RewindRequest {
 /** Built-in tools that do not change files. */
 const harmlessTools: ReadonlySet<string> = new Set(["todo_write", "job_kill"]);
 
-/**
- * Records the folder before a prompt changes it, and takes prompts back. The engine is loaded on
- * first use.
- */
+/** Records the folder before a prompt changes it, and takes prompts back. The engine is loaded on first use. */
 export class SessionRewind {
   readonly #options: SessionRewindOptions;
   #isEnabled: boolean | undefined;
@@ -88,10 +85,7 @@ export class SessionRewind {
     this.#isEnabled = isEnabled;
   }
 
-  /**
-   * Called before a tool runs: records files before the first tool of a prompt that may change
-   * them.
-   */
+  /** Called before a tool runs: records files before the first tool of a prompt that may change them. */
   beforeTool(tool: AgentTool, call: ToolCall): Promise<void> | undefined {
     if (!this.isEnabled || tool.isReadOnly === true || harmlessTools.has(tool.name)) {
       return undefined;

@@ -194,10 +194,7 @@ const header = fc.oneof(
 );
 const damage = fc.option(fc.record({ at: fc.nat(), byte: fc.nat(255), isCut: fc.boolean() }), { freq: 3 });
 
-/**
- * The bytes of a session file: well-formed ones, those of other writers, and files damaged in the
- * usual ways.
- */
+/** The bytes of a session file: well-formed ones, those of other writers, and files damaged in the usual ways. */
 export const sessionFile: fc.Arbitrary<Buffer> = fc
   .tuple(
     header,

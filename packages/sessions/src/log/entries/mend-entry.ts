@@ -15,9 +15,7 @@ import { content, normalizeMessage, usage } from "./normalize-message.ts";
 
 type RawEntry = Record<string, unknown>;
 
-/**
- * The usual format of dates; parsing every date would take half of the time to load a long session.
- */
+/** The usual format of dates; parsing every date would take half of the time to load a long session. */
 const usualDate =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|1\d|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?Z$/;
 

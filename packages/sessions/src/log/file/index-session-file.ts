@@ -12,10 +12,7 @@ const [LINE_FEED, CARRIAGE_RETURN] = [0x0a, 0x0d];
 
 export interface EntrySink {
   readonly add: (entry: RawEntry, header: SessionHeader, place: LinePlace) => void;
-  /**
-   * Receives a usual message of a file of the current version; the line is valid only during the
-   * call.
-   */
+  /** Receives a usual message of a file of the current version; the line is valid only during the call. */
   readonly addScanned: (line: ScannedLine) => void;
 }
 
@@ -171,10 +168,7 @@ class Indexer {
     return this.#text.decode(this.#buffer.subarray(from, end));
   }
 
-  /**
-   * Grows the buffer, which contains only one incomplete line, or skips that line if it is too
-   * long.
-   */
+  /** Grows the buffer, which contains only one incomplete line, or skips that line if it is too long. */
   #makeRoom(): void {
     if (this.#isSkipping || this.#filled > MAX_LINE_BYTES) {
       this.#isSkipping = true;

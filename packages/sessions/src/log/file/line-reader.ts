@@ -9,9 +9,7 @@ const WINDOW_BYTES = 256 * 1024;
  * garbage collection.
  */
 const BATCH_BYTES = 16 * 1024;
-/**
- * Bytes that are not decoded are best passed on in large pieces; a short list does not need them.
- */
+/** Bytes that are not decoded are best passed on in large pieces; a short list does not need them. */
 const [FIRST_KEPT_BYTES, KEPT_BATCH_BYTES] = [8 * 1024, 128 * 1024];
 const COMMA = 0x2c;
 const noBytes = Buffer.alloc(0);
@@ -57,8 +55,7 @@ export class LineReader {
     // Aligned, so that readers in both directions load each window only once.
     const windowStart = start - (start % WINDOW_BYTES);
     if (start + length > windowStart + WINDOW_BYTES) return this.bytes({ start, length });
-    // Larger windows are returned to the system when they are replaced, and each page of a new one costs
-    // time.
+    // Larger windows are returned to the system when they are replaced, and each page of a new one costs time.
     this.#room ??= Buffer.allocUnsafeSlow(WINDOW_BYTES);
     this.#window = noBytes;
     this.#window = this.#readInto(this.#room, windowStart, start + length - windowStart);

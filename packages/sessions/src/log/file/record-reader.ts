@@ -90,9 +90,7 @@ export class RecordReader {
     }
   }
 
-  /**
-   * A first line that begins like a header is a damaged one; any other file never was a session.
-   */
+  /** A first line that begins like a header is a damaged one; any other file never was a session. */
   #refuseStart(text: string | undefined): never {
     const reason = "its first line is not a session header";
     if (!/^\s*\{\s*"type"\s*:\s*"session"/.test(text ?? "")) this.#refuse(reason);

@@ -13,8 +13,7 @@ import {
 import { SessionLog } from "../session-log.ts";
 import { SessionLease } from "./session-lease.ts";
 
-// Test files of a worker share modules: this file loads its own copy, on top of the simulated disk
-// below.
+// Test files of a worker share modules: this file loads its own copy, on top of the simulated disk below.
 const disk = vi.hoisted(() => {
   vi.resetModules();
   return { freeBytes: Number.POSITIVE_INFINITY, refusesTruncate: false };

@@ -25,9 +25,8 @@ export interface FoundFile {
 }
 
 /**
- * The only writer of a session file. Each record is handed to the operating system before the call
- * returns. A write that fails half-way is undone, so that the file always ends with a complete
- * line.
+ * The only writer of a session file. Each record is handed to the operating system before the call returns. A write
+ * that fails half-way is undone, so that the file always ends with a complete line.
  */
 export class SessionFile {
   readonly path: string;
@@ -184,8 +183,7 @@ export class SessionFile {
       ftruncateSync(this.#descriptor, this.#sizeBytes);
       this.#isTorn = false;
     } catch {
-      // If the disk refuses this too, the next append tries again, or the next load moves the
-      // record aside.
+      // If the disk refuses this too, the next append tries again, or the next load moves the record aside.
       this.#isTorn = true;
     }
   }

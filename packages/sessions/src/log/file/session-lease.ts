@@ -18,10 +18,7 @@ const HEARTBEAT_MS = 10_000;
 const WRITING_MS = 2_000;
 /** A lease of another machine is free if it was not refreshed for this long. */
 const STALE_MS = 45_000;
-/**
- * Machine clocks differ by less than this; a date further in the future says nothing about its
- * owner.
- */
+/** Machine clocks differ by less than this; a date further in the future says nothing about its owner. */
 const MAX_AHEAD_MS = 600_000;
 
 interface LeaseOwner extends ProcessIdentity {
@@ -53,10 +50,7 @@ export class SessionLease {
     this.#heartbeat.unref();
   }
 
-  /**
-   * Increases with each host that takes the session; once this was read, the count is kept for
-   * good.
-   */
+  /** Increases with each host that takes the session; once this was read, the count is kept for good. */
   get epoch(): number {
     this.#isCounted = true;
     return this.#epoch;
@@ -106,8 +100,7 @@ export class SessionLease {
       const now = new Date();
       utimesSync(this.#path, now, now);
     } catch {
-      // The lease was removed by hand; the next writer's check of the file size still protects the
-      // file.
+      // The lease was removed by hand; the next writer's check of the file size still protects the file.
     }
   }
 }
@@ -170,8 +163,7 @@ function keepsOut(owner: LeaseOwner | undefined, path: string): boolean {
   if (owner === undefined) return Math.abs(ageMs) < WRITING_MS;
   if (owner.isReleased) return false;
   if (owner.host !== hostname()) return ageMs <= STALE_MS && ageMs >= -MAX_AHEAD_MS;
-  // On this machine the process itself can be checked: a process that slept or was stopped is still
-  // the owner.
+  // On this machine the process itself can be checked: a process that slept or was stopped is still the owner.
   return isAlive(owner);
 }
 

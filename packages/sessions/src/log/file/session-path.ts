@@ -17,10 +17,7 @@ export function sessionDirectoryFor(
   return join(agentDirectory, "sessions", `${prefix}--${shortened(safe, prefix.length)}--`);
 }
 
-/**
- * Most file systems allow names of up to 255 bytes; a longer name keeps its beginning and gets a
- * hash.
- */
+/** Most file systems allow names of up to 255 bytes; a longer name keeps its beginning and gets a hash. */
 function shortened(name: string, taken: number): string {
   const bytes = Buffer.from(name);
   const most = MAX_NAME - taken;

@@ -52,10 +52,7 @@ export class EntryColumns {
     cost: 0,
   };
 
-  /**
-   * @param expected - the approximate number of entries to come, which avoids moving them to larger
-   * columns
-   */
+  /** @param expected - the approximate number of entries to come, which avoids moving them to larger columns */
   constructor(expected = 0) {
     this.#roles = new Uint8Array(expected);
     this.#numbers = new Float64Array(expected * WIDTH);
@@ -131,8 +128,7 @@ export class EntryColumns {
   messageAt(position: number, role: ScannedRole): ScannedMessage {
     const row = position * WIDTH;
     const numbers = this.#numbers;
-    // One object is reused: a session may have a hundred thousand messages (row "100 000 entries:
-    // spawn").
+    // One object is reused: a session may have a hundred thousand messages (row "100 000 entries: spawn").
     const message = this.#message;
     message.role = role;
     message.toolCalls = this.#counts[position * COUNTS + TOOL_CALLS] as number;

@@ -7,9 +7,8 @@ const message = bytesOf('"message"');
 const nothing = bytesOf("null");
 
 /**
- * Reads the data for the index of a session from the bytes of an entry with a usual message, and
- * makes sure that the line is valid. Everything else is left to `JSON.parse`, even if only one byte
- * is in doubt.
+ * Reads the data for the index of a session from the bytes of an entry with a usual message, and makes sure that
+ * the line is valid. Everything else is left to `JSON.parse`, even if only one byte is in doubt.
  */
 export class EntryScan {
   idStart = 0;

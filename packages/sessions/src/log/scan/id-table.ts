@@ -18,10 +18,7 @@ export class IdTable {
   #shortIds = 0;
   readonly #others = new Map<string, number>();
 
-  /**
-   * @param expected - the approximate number of ids to come, which avoids moving them to a larger
-   * table
-   */
+  /** @param expected - the approximate number of ids to come, which avoids moving them to a larger table */
   constructor(expected = 0) {
     const slots = Math.max(FIRST_SLOTS, 2 ** Math.ceil(Math.log2(expected * 2 + 1)));
     this.#keys = new Uint32Array(slots);

@@ -1,7 +1,4 @@
-/**
- * The author of a message. Failed replies have a separate role, because they must be read before
- * they count.
- */
+/** The author of a message. Failed replies have a separate role, because they must be read before they count. */
 export const scannedRoles = ["user", "assistant", "toolResult", "failedAssistant"] as const;
 export type ScannedRole = (typeof scannedRoles)[number];
 

@@ -7,9 +7,7 @@ const beginnings = [
 
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
-/**
- * The index after a string; strings without escapes are found by native code (row `fork-messages`).
- */
+/** The index after a string; strings without escapes are found by native code (row `fork-messages`). */
 function stringEnd(message: Buffer, at: number): number {
   const quote = message[at] === QUOTE ? message.indexOf(QUOTE, at + 1) : -1;
   const isPlain = quote !== -1 && message[quote - 1] !== BACKSLASH;

@@ -20,10 +20,7 @@ const resultMembers = [
 /** The type of the custom entries with a session's records about its subagents. */
 export const SUBAGENT_ENTRY = "subagent";
 
-/**
- * The host's own files that an entry names. Texts are not searched, because the host did not write
- * them.
- */
+/** The host's own files that an entry names. Texts are not searched, because the host did not write them. */
 export function namedFiles(entry: object): NamedFiles {
   if (member(entry, "customType") === SUBAGENT_ENTRY) return filesOfSubagent(member(entry, "data"));
   const message = member(entry, "message");
@@ -41,10 +38,7 @@ export function partName(toolCallId: string, id: string): string {
   return ["subagents", toolCallId, id].map((name) => encoded(name)).join("/");
 }
 
-/**
- * Only for an ended subagent: the file of a running one is incomplete, and its log is written
- * separately.
- */
+/** Only for an ended subagent: the file of a running one is incomplete, and its log is written separately. */
 function filesOfSubagent(record: unknown): NamedFiles {
   if (member(record, "status") === "running") return none;
   const part = partName(String(member(record, "toolCallId")), String(member(record, "id")));
@@ -71,10 +65,7 @@ function filesOfResult(message: unknown): NamedFiles {
   return { files: [...new Set([...files, ...artifacts])], logs };
 }
 
-/**
- * The strings at the end of a path of members; lists on the path are followed into each of their
- * items.
- */
+/** The strings at the end of a path of members; lists on the path are followed into each of their items. */
 function textsAt(value: unknown, [name, ...rest]: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => textsAt(item, [name ?? "", ...rest]));
   const found = member(value, name ?? "");

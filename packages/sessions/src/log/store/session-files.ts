@@ -7,9 +7,7 @@ import { TemporaryFiles } from "./temporary-files.ts";
 const PIECE_BYTES = 8 * 1024 * 1024;
 /** Larger files stay on the machine that made them. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
-/**
- * How many bytes are restored when a session is opened; the rest is restored when a tool needs it.
- */
+/** How many bytes are restored when a session is opened; the rest is restored when a tool needs it. */
 const RESTORED_BYTES = 16 * 1024 * 1024;
 /** The member of a stored entry that says where the files it names are stored. */
 const MEMBER = "storedFiles";
@@ -81,9 +79,7 @@ export class SessionFiles {
     return stored.length === 0 ? entry : { ...entry, [MEMBER]: stored };
   }
 
-  /**
-   * The entry of a line as it was before {@link keep}, with the paths of its files on this machine.
-   */
+  /** The entry of a line as it was before {@link keep}, with the paths of its files on this machine. */
   take(key: SessionKey, line: StoreEntry): StoreEntry {
     if (!Object.hasOwn(line, MEMBER)) return line;
     const { [MEMBER]: value, ...entry } = line;
@@ -111,9 +107,7 @@ export class SessionFiles {
     }
   }
 
-  /**
-   * Restores missing files whose paths are in the arguments of a call; undefined if there are none.
-   */
+  /** Restores missing files whose paths are in the arguments of a call; undefined if there are none. */
   restoreNamed(args: unknown): Promise<void> | undefined {
     if (this.#known.size === 0) return undefined;
     const text = JSON.stringify(args) ?? "";
@@ -136,8 +130,7 @@ export class SessionFiles {
     const pieces = this.#piecesOf(path, known)[Symbol.asyncIterator]();
     try {
       for (;;) {
-        // A file that cannot be read is missing on other machines, but does not prevent writing the
-        // entry.
+        // A file that cannot be read is missing on other machines, but does not prevent writing the entry.
         const next = await pieces.next().catch(() => undefined);
         if (next === undefined) return undefined;
         if (next.done) break;

@@ -10,9 +10,7 @@ export interface SessionPart {
    * @param path - the file, once it is known
    */
   catchUp(path: string | undefined): Promise<void>;
-  /**
-   * Stores lines of a subagent whose file is on another machine; lines already stored are skipped.
-   */
+  /** Stores lines of a subagent whose file is on another machine; lines already stored are skipped. */
   add(lines: readonly object[]): Promise<void>;
   /** Releases the lease. */
   close(): Promise<void>;

@@ -1,6 +1,4 @@
-/**
- * Identifies one log in a store. Different keys are always different logs, however they are spelt.
- */
+/** Identifies one log in a store. Different keys are always different logs, however they are spelt. */
 export interface SessionKey {
   /** The project; any non-empty text. */
   readonly projectKey: string;
@@ -71,11 +69,10 @@ export interface SessionStore {
   release(lease: StoreLease): Promise<void>;
 
   /**
-   * Appends entries to a log, all of them or none. An entry whose id the log already has is skipped.
-   * Batches are stored in the order of the calls.
+   * Appends entries to a log, all of them or none. An entry whose id the log already has is skipped. Batches are
+   * stored in the order of the calls.
    *
-   * @throws `lease_lost` unless the token is the newest of the key and not released; then nothing is
-   * stored
+   * @throws `lease_lost` unless the token is the newest of the key and not released; then nothing is stored
    */
   append(key: SessionKey, entries: readonly object[], lease: LeaseToken): Promise<void>;
 

@@ -8,10 +8,7 @@ export interface StoreAccess {
   readonly leaseMs: number;
   /** How long a write may take before the prompt fails. */
   readonly timeoutMs: number;
-  /**
-   * The holder of leases, for people to read; a file store also derives from it whether the process
-   * lives.
-   */
+  /** The holder of leases, for people to read; a file store also derives from it whether the process lives. */
   readonly owner: string;
   readonly files?: SessionFiles | undefined;
   /** Stores a session file of this machine as a log; false if there is no such file. */
@@ -23,10 +20,7 @@ export interface StoreReports {
   readonly onStatus: (status: "waiting" | "ok") => void;
   /** Another host has taken over the session. */
   readonly onLost: () => void;
-  /**
-   * The store did not accept a write in time; entries that it had not acknowledged are removed from
-   * the log.
-   */
+  /** The store did not accept a write in time; entries that it had not acknowledged are removed from the log. */
   readonly onFailed: () => void;
 }
 

@@ -112,8 +112,7 @@ export class StoreJournal {
   }
 
   /**
-   * Starts again after a failure, with a new lease: the store refuses an earlier write that is
-   * still in transit.
+   * Starts again after a failure, with a new lease: the store refuses an earlier write that is still in transit.
    *
    * @returns the entries in the store
    * @throws {SessionError} `session_write_failed`, `session_lost`
@@ -261,8 +260,7 @@ export class StoreJournal {
       const renewed = await store.renew(lease, leaseMs);
       if (this.#lease?.token === renewed.token) this.#lease = renewed;
     } catch (error) {
-      // Other errors are temporary: an expired lease is still valid until another host acquires the
-      // session.
+      // Other errors are temporary: an expired lease is still valid until another host acquires the session.
       if (storeErrorCode(error) !== "lease_lost" || this.#lease?.token !== lease.token) return;
       this.#end(this.#lose());
     }

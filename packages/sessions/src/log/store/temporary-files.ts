@@ -8,9 +8,8 @@ const ownNames = /^(pi-bash|tau-mcp|tau-tasks|tau-output)-/;
 const MAX_DEPTH = 16;
 
 /**
- * Files that hosts keep in the temporary folder of a machine. A path in a session may come from a
- * tool's output, and several users may share a store: so no other files are read, and nothing is
- * written elsewhere.
+ * Files that hosts keep in the temporary folder of a machine. A path in a session may come from a tool's output,
+ * and several users may share a store: so no other files are read, and nothing is written elsewhere.
  */
 export class TemporaryFiles {
   readonly #root: string;
@@ -20,10 +19,7 @@ export class TemporaryFiles {
     this.#root = root;
   }
 
-  /**
-   * The name of a host's file, which is the same in every temporary folder; undefined for any other
-   * file.
-   */
+  /** The name of a host's file, which is the same in every temporary folder; undefined for any other file. */
   nameOf(path: string): string | undefined {
     if (!isAbsolute(path)) return undefined;
     const name = relative(this.#root, path).split(sep).join("/");

@@ -12,9 +12,7 @@ export interface LogWriter {
   readonly path: string | undefined;
   /** How other sessions refer to this one: its path, or its id in a store. */
   readonly reference: string | undefined;
-  /**
-   * Identifies the session in places where its host makes changes, and says how often it was taken.
-   */
+  /** Identifies the session in places where its host makes changes, and says how often it was taken. */
   readonly ownership: Ownership | undefined;
   /** Whether the header is written, so that entries can follow. */
   readonly isBegun: boolean;
@@ -28,9 +26,7 @@ export interface LogWriter {
    */
   begin(lines: readonly (SessionHeader | SessionEntry)[]): void;
 
-  /**
-   * Begins with lines of another file, and returns a reader for them. Otherwise like {@link begin}.
-   */
+  /** Begins with lines of another file, and returns a reader for them. Otherwise like {@link begin}. */
   beginWithPieces?(pieces: Iterable<Uint8Array>): LineReader;
 
   /**

@@ -8,9 +8,8 @@ import { openStoredPart } from "../store/stored-part.ts";
 import type { LogOwner, LogParts, LogWriter, Ownership } from "./log-writer.ts";
 
 /**
- * Writes a session to a store. Entries are in memory immediately, so that the next one can follow, but
- * nothing is announced before {@link stored} resolves. Entries that the store does not accept are removed
- * from memory.
+ * Writes a session to a store. Entries are in memory immediately, so that the next one can follow, but nothing is
+ * announced before {@link stored} resolves. Entries that the store does not accept are removed from memory.
  */
 export class StoreWriter implements LogWriter, LogParts {
   readonly path = undefined;

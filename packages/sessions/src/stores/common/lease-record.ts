@@ -1,9 +1,6 @@
 import { type LeaseToken, SessionStoreError } from "../../log/store/session-store.ts";
 
-/**
- * What a store keeps about the leases of a key. It outlives the log, because tokens increase
- * forever.
- */
+/** What a store keeps about the leases of a key. It outlives the log, because tokens increase forever. */
 export interface LeaseRecord {
   readonly token: number;
   /** When it expires, by the clock that is passed to {@link isLiving}. */

@@ -11,10 +11,7 @@ import { isSameJson } from "./same-json.ts";
 
 export interface Check {
   readonly name: string;
-  /**
-   * Rejects with the reason if the store breaks the contract. `key` is of a session that does not
-   * exist yet.
-   */
+  /** Rejects with the reason if the store breaks the contract. `key` is of a session that does not exist yet. */
   readonly run: (bench: Bench, key: SessionKey) => Promise<void>;
 }
 

@@ -1,8 +1,6 @@
 import { type Check, rejects, same } from "./bench.ts";
 
-/**
- * Deleting removes everything of one session, and nothing of others, unless a host is writing it.
- */
+/** Deleting removes everything of one session, and nothing of others, unless a host is writing it. */
 export const deleteChecks: readonly Check[] = [
   {
     name: "delete takes entries, subpaths and blobs along",

@@ -6,9 +6,7 @@ import { isLivingOwner, processOwner } from "./process-owner.ts";
 
 const POLL_MS = 5;
 const PATIENCE_MS = 10_000;
-/**
- * Removing a dead owner's guard is quick: a process that has not finished after this time has died.
- */
+/** Removing a dead owner's guard is quick: a process that has not finished after this time has died. */
 const STEALING_MS = 10_000;
 
 /**

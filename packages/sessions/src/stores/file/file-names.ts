@@ -21,9 +21,7 @@ export interface KeyFiles {
   readonly log: string | undefined;
 }
 
-/**
- * Where a key's files are in a session folder whose layout hosts without a store also understand.
- */
+/** Where a key's files are in a session folder whose layout hosts without a store also understand. */
 export function filesOf(directory: string, key: SessionKey): KeyFiles {
   keyText(key);
   const session = sessionName(key.sessionId);

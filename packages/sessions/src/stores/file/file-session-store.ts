@@ -47,9 +47,8 @@ export interface FileSessionStoreOptions {
 }
 
 /**
- * A store in files, in the format that hosts use without a store: both find each other's sessions,
- * and neither writes to a session that the other has open. Processes on one machine may share the
- * folder.
+ * A store in files, in the format that hosts use without a store: both find each other's sessions, and neither
+ * writes to a session that the other has open. Processes on one machine may share the folder.
  */
 export class FileSessionStore implements SessionStore {
   readonly #directory: string;

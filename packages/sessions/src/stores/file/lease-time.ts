@@ -39,8 +39,7 @@ function bootOfMachine(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   } catch {
-    // On other systems a restart shows in the clock: an older lease would have more time left than was
-    // granted.
+    // On other systems a restart shows in the clock: an older lease would have more time left than was granted.
     return `host ${hostname()}`;
   }
 }

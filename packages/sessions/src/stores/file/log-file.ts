@@ -67,10 +67,7 @@ export function appendLines(path: string, lines: readonly EntryLine[]): number {
   }
 }
 
-/**
- * Repairs a last line without a line feed: a complete one gets its line feed, a torn one is moved
- * aside.
- */
+/** Repairs a last line without a line feed: a complete one gets its line feed, a torn one is moved aside. */
 function mendTail(path: string, file: number): number {
   const { size } = fstatSync(file);
   if (size === 0 || read(file, size - 1, 1)[0] === 0x0a) return size;

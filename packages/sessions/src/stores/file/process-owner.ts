@@ -3,10 +3,7 @@ import { isAlive, ownIdentity } from "@tau-agent/system";
 
 const form = /^process (\d+) on (.+?)(?: since (.+))?$/s;
 
-/**
- * This process as the owner of a lease: while it lives, no other process on this machine gets the
- * lease.
- */
+/** This process as the owner of a lease: while it lives, no other process on this machine gets the lease. */
 export function processOwner(): string {
   const { pid, start } = ownIdentity();
   const since = start === undefined ? "" : ` since ${start}`;

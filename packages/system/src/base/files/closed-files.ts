@@ -3,10 +3,7 @@ import { relative, resolve } from "node:path";
 import { attempt } from "../attempt.ts";
 import { isInside } from "./isolated-tree.ts";
 
-/**
- * Files and folders whose content must not be in any copy of a folder: keys, and paths that a
- * sandbox closes.
- */
+/** Files and folders whose content must not be in any copy of a folder: keys, and paths that a sandbox closes. */
 export class ClosedFiles {
   readonly #paths = new Set<string>();
   readonly #files = new Set<string>();
@@ -27,10 +24,7 @@ export class ClosedFiles {
     }
   }
 
-  /**
-   * Whether a path is closed or below a closed folder. Relative to the root, one character per
-   * byte.
-   */
+  /** Whether a path is closed or below a closed folder. Relative to the root, one character per byte. */
   hasPath(path: string): boolean {
     if (this.#isAll) return true;
     if (this.#paths.size === 0) return false;

@@ -41,17 +41,12 @@ export function systemCodeOf({ message }: WorkspaceError): string | undefined {
   return /\((E[A-Z\d]+)\)$/.exec(message)?.[1];
 }
 
-/**
- * Why a workspace is lost, in words that clients look for; an embedder's own text may lack them.
- */
+/** Why a workspace is lost, in words that clients look for; an embedder's own text may lack them. */
 export function lostText({ message }: WorkspaceError): string {
   return message.includes("workspace lost") ? message : `workspace lost: ${message}`;
 }
 
-/**
- * Describes in one sentence what failed at `path` and what to do; unknown errors are returned
- * unchanged.
- */
+/** Describes in one sentence what failed at `path` and what to do; unknown errors are returned unchanged. */
 export function fileError(error: unknown, action: string, path: string): unknown {
   if (error instanceof ToolError) return error;
   if (isWorkspaceError(error)) return workspaceProblem(error, action, path);

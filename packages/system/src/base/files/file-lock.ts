@@ -19,10 +19,7 @@ export interface LockOptions {
   readonly waitMs?: number | undefined;
 }
 
-/**
- * A lock directory as its holder last left it; one that another program made differs in at least
- * one member.
- */
+/** A lock directory as its holder last left it; one that another program made differs in at least one member. */
 interface HeldLock {
   readonly inode: number;
   touchedMs: number;
@@ -54,10 +51,7 @@ async function makeLock(lock: string): Promise<HeldLock | undefined> {
   return { inode: found.ino, touchedMs: found.mtimeMs };
 }
 
-/**
- * The maker of a lock directory, in a file beside it: other programs expect the directory to be
- * empty.
- */
+/** The maker of a lock directory, in a file beside it: other programs expect the directory to be empty. */
 interface LockOwner extends LockIdentity, ProcessIdentity {
   readonly host: string;
 }

@@ -1,13 +1,9 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { attempt } from "../attempt.ts";
 
-/**
- * A file that was written less than this long ago may be written again within the same clock tick.
- */
+/** A file that was written less than this long ago may be written again within the same clock tick. */
 const recentMs = 2_000;
-/**
- * The same for clocks with fractions of a millisecond: these tick at least every ten milliseconds.
- */
+/** The same for clocks with fractions of a millisecond: these tick at least every ten milliseconds. */
 const recentFineMs = 100;
 
 /** The stats of what a path leads to; undefined if there is nothing or it cannot be read. */
@@ -15,10 +11,7 @@ export function statOf(path: string): BigIntStats | undefined {
   return attempt(() => statSync(path, { bigint: true, throwIfNoEntry: false }));
 }
 
-/**
- * A text that changes when a file is written or replaced, or when the list of names in a folder
- * changes.
- */
+/** A text that changes when a file is written or replaced, or when the list of names in a folder changes. */
 export function stampOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join();
 }

@@ -44,9 +44,7 @@ interface HeldFolder {
 }
 
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-/**
- * Opens without reading, even what may not be read. Only for systems where a descriptor has a path.
- */
+/** Opens without reading, even what may not be read. Only for systems where a descriptor has a path. */
 const O_PATH = 0o10000000;
 const hasDescriptorPaths = process.platform === "linux" && existsSync(heldPath(0));
 
@@ -197,10 +195,7 @@ export class FolderDoor implements Disposable {
     });
   }
 
-  /**
-   * The path of a folder, which is made if missing. Valid until the door is used for another
-   * folder.
-   */
+  /** The path of a folder, which is made if missing. Valid until the door is used for another folder. */
   hold(folder: string): string {
     this.makeFolder(folder);
     return this.#enter(folder).toString();

@@ -188,10 +188,9 @@ class Automaton {
   }
 
   /**
-   * The first state of the whole pattern. Once a star is reached, the states before it are dropped:
-   * they can only lead to the same star later, and the star consumes the text up to there anyway. A
-   * star that stops at a slash makes only those nodes before it redundant that cannot consume a
-   * slash either.
+   * The first state of the whole pattern. Once a star is reached, the states before it are dropped: they can only
+   * lead to the same star later, and the star consumes the text up to there anyway. A star that stops at a slash
+   * makes only those nodes before it redundant that cannot consume a slash either.
    */
   #buildWhole(nodes: readonly GlobNode[]): number {
     let next = this.#end;

@@ -7,10 +7,7 @@ export interface GlobFilter {
   readonly canMatchBelow: (directory: string) => boolean;
 }
 
-/**
- * A glob without a slash matches names at any depth; one with a slash matches whole paths from the
- * top.
- */
+/** A glob without a slash matches names at any depth; one with a slash matches whole paths from the top. */
 export function globFilter(glob: string): GlobFilter {
   const plain = withoutPrefix(glob);
   const matches = globMatcher(plain);

@@ -17,9 +17,8 @@ const MANY_RULES = 1000;
 const MAX_MS = 1000;
 
 /**
- * Reads the text of a .gitignore. Paths are posix and relative to its folder; the caller checks that
- * no folder above them is ignored. Repositories supply these files, so no rule may take long: see
- * {@link globMatcher}.
+ * Reads the text of a .gitignore. Paths are posix and relative to its folder; the caller checks that no folder
+ * above them is ignored. Repositories supply these files, so no rule may take long: see {@link globMatcher}.
  */
 export function readIgnoreRules(text: string): IgnoreRules {
   // The last matching rule decides.

@@ -2,9 +2,8 @@ import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
 /**
- * Opens a regular file for reading; `undefined` for anything else. Neither opening nor reading
- * blocks: a pipe may have no writer, and `/proc/kmsg` claims to be regular but would block a thread
- * forever.
+ * Opens a regular file for reading; `undefined` for anything else. Neither opening nor reading blocks: a pipe may
+ * have no writer, and `/proc/kmsg` claims to be regular but would block a thread forever.
  *
  * @param check throws for an opened file that must not be read
  */

@@ -6,9 +6,7 @@ export function openedPath(descriptor: number): string | undefined {
   return attempt(() => readlinkSync(heldPath(descriptor)));
 }
 
-/**
- * A path to an open folder that stays valid even if the folders around it are moved or replaced.
- */
+/** A path to an open folder that stays valid even if the folders around it are moved or replaced. */
 export function heldPath(descriptor: number): string {
   return `/proc/self/fd/${descriptor}`;
 }

@@ -24,10 +24,7 @@ export class ProtectedFiles {
     this.#others = others;
   }
 
-  /**
-   * Whether a path leads to a protected file, through links of any kind; `found` has the stats of
-   * the path.
-   */
+  /** Whether a path leads to a protected file, through links of any kind; `found` has the stats of the path. */
   includes(path: string, found: BigIntStats | undefined): boolean {
     if (this.paths.has(path)) return true;
     if (found?.isFile() !== true) return false;

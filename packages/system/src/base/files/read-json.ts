@@ -3,10 +3,7 @@ import type { Diagnostic } from "../diagnostic.ts";
 import { readTextFileNow, type TextFile } from "./read-text.ts";
 import { readTextIn, type WorkspaceFiles } from "./read-text-in.ts";
 
-/**
- * A JSON object from a file, the fact that the file is missing, or the reason why it cannot be
- * used.
- */
+/** A JSON object from a file, the fact that the file is missing, or the reason why it cannot be used. */
 export type JsonFile =
   | { readonly kind: "object"; readonly path: string; readonly value: JsonObject }
   | { readonly kind: "missing"; readonly path: string }
@@ -27,10 +24,7 @@ function lineAt(text: string, offset: number): number {
   return line;
 }
 
-/**
- * Deeper than any file written by hand; deeper values overflow the stack of code that reads or
- * writes them.
- */
+/** Deeper than any file written by hand; deeper values overflow the stack of code that reads or writes them. */
 const MAX_DEPTH = 200;
 
 /** Not recursive, or it would overflow the stack itself. */

@@ -22,8 +22,7 @@ export function readSmallFile(
     check?.(descriptor);
     const found = fstatSync(descriptor);
     if (!isSmall(found)) return undefined;
-    // One byte more than the expected size: a read that does not fill the buffer has reached the
-    // end.
+    // One byte more than the expected size: a read that does not fill the buffer has reached the end.
     const bytes = Buffer.allocUnsafe(found.size + 1);
     let length = 0;
     for (;;) {

@@ -25,8 +25,7 @@ function workspaceReason(error: unknown): string {
 /**
  * Reads a file of a workspace as UTF-8 without a byte order mark, in one call if it is readable.
  *
- * @throws {WorkspaceError} when the workspace cannot be reached, so that the content of the file is
- * unknown
+ * @throws {WorkspaceError} when the workspace cannot be reached, so that the content of the file is unknown
  */
 export async function readTextIn(
   files: Pick<WorkspaceFiles, "stat" | "read">,

@@ -6,9 +6,8 @@ import { attempt } from "../attempt.ts";
 const MAX_LINKS = 40;
 
 /**
- * A path with all links resolved. For a path that does not exist yet, the place where it would be
- * created: below the real folder, or at the target of a dangling link. Synchronous, so that nothing
- * changes between two lookups.
+ * A path with all links resolved. For a path that does not exist yet, the place where it would be created: below
+ * the real folder, or at the target of a dangling link. Synchronous, so that nothing changes between two lookups.
  */
 export function realPlaceOf(path: string, links = 0): string {
   try {

@@ -21,8 +21,7 @@ export function starMatcher(pattern: string): Matcher {
 }
 
 /**
- * Matches commands: `*` is any text, and a final ` *` may be absent; `\` escapes. No other
- * character is special.
+ * Matches commands: `*` is any text, and a final ` *` may be absent; `\` escapes. No other character is special.
  */
 export function commandMatcher(pattern: string): Matcher {
   const nodes = nodesOf(pattern, (rest) =>

@@ -11,10 +11,7 @@ import { childLimit, hostLimit } from "../../processes/limit-mark.ts";
 import { hasProcessGroups, isGroupAlive, killProcesses } from "../../processes/process-group.ts";
 import type { KeptOutcome } from "./keep-commands.ts";
 
-/**
- * The process that a command ends with (`owner.json`); the command's keeper checks whether it still
- * runs.
- */
+/** The process that a command ends with (`owner.json`); the command's keeper checks whether it still runs. */
 interface CommandOwner extends ProcessIdentity {
   readonly epoch: number;
 }

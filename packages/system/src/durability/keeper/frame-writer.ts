@@ -7,8 +7,7 @@ export function createFrameWriter(folder: string) {
   const file = fs.openSync(`${folder}/output`, "wx", 0o600);
   let isOpen = true;
   let size = 0;
-  // Frames that a full disk has not accepted. Output beyond this is lost, but the command
-  // continues.
+  // Frames that a full disk has not accepted. Output beyond this is lost, but the command continues.
   const mostWaiting = 4 * 1024 * 1024;
   let waiting = Buffer.alloc(0);
 

@@ -64,10 +64,7 @@ export function createMask(keys: readonly string[], keyMark: string): StreamMask
   let waiting = "";
   const bytes = (text: string) => Buffer.from(text, "latin1");
 
-  /**
-   * Where an incomplete key at the end begins, at or after `from`; the length of the text if there
-   * is none.
-   */
+  /** Where an incomplete key at the end begins, at or after `from`; the length of the text if there is none. */
   function beginningOfKey(text: string, from: number): number {
     let first = text.length;
     for (const key of texts) {
@@ -78,10 +75,7 @@ export function createMask(keys: readonly string[], keyMark: string): StreamMask
     return first;
   }
 
-  /**
-   * The first key at or after `from` that begins before `before`; the longest if several begin
-   * there.
-   */
+  /** The first key at or after `from` that begins before `before`; the longest if several begin there. */
   function findKey(text: string, from: number, before: number) {
     let found: { readonly at: number; readonly end: number } | undefined;
     for (const key of texts) {
@@ -198,10 +192,7 @@ export function createKeeperFiles() {
     }
   }
 
-  /**
-   * Returns whether the file exists or can never be written: the folder is gone, or the end is
-   * already known.
-   */
+  /** Returns whether the file exists or can never be written: the folder is gone, or the end is already known. */
   function write(folder: string, name: string, value: object): boolean {
     const path = `${folder}/${name}`;
     let code: string | undefined;
@@ -285,9 +276,8 @@ export function createCommandWatch(
 }
 
 /**
- * Runs commands until they end, and writes their output and outcomes. Runs in a process that
- * outlives the host, from source text because a bundle has no file for it. Reads requests as lines
- * from stdin.
+ * Runs commands until they end, and writes their output and outcomes. Runs in a process that outlives the host,
+ * from source text because a bundle has no file for it. Reads requests as lines from stdin.
  */
 export function keepCommands(parts: KeeperParts): void {
   const fs = process.getBuiltinModule("node:fs");
@@ -356,8 +346,7 @@ export function keepCommands(parts: KeeperParts): void {
     for (const [name, stream] of Object.entries({ stdout, stderr })) {
       stream?.on("data", (chunk: Buffer) => {
         heardAt = performance.now();
-        // Output of background processes after the end is read but dropped, so that they are not
-        // blocked.
+        // Output of background processes after the end is read but dropped, so that they are not blocked.
         if (!isOver) start.take(chunk, name);
       });
       stream?.on("error", () => {});

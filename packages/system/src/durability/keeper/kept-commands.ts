@@ -89,8 +89,7 @@ export class KeptCommands implements WorkspaceDurable {
     const plain: PlainCommand = {
       ...command,
       args: limit === undefined ? command.args : withLimit(limit, command.file, command.args),
-      // Without the marks of this host and its parent hosts: the command would be killed when they
-      // end.
+      // Without the marks of this host and its parent hosts: the command would be killed when they end.
       variables: { ...command.variables, [ownersVariable]: mark },
     };
     const enclosed = await enclose?.(plain);

@@ -36,8 +36,7 @@ export function createStartCheck(
   }
 
   function hold(): boolean {
-    // A sandbox that cannot be set up ends immediately; a process that keeps running is the
-    // command.
+    // A sandbox that cannot be set up ends immediately; a process that keeps running is the command.
     setTimeout(passOn, 1_000).unref();
     return true;
   }

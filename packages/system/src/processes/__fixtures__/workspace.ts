@@ -14,9 +14,7 @@ export class Workspace {
   readonly spillDirectory = mkdtempSync(join(tmpdir(), "tau-spill-"));
   readonly processes = new ProcessRegistry();
 
-  /**
-   * @param overrides with ripgrep's path for the local workspace; `null` searches without ripgrep
-   */
+  /** @param overrides with ripgrep's path for the local workspace; `null` searches without ripgrep */
   environment({
     ripgrep,
     ...overrides

@@ -37,9 +37,7 @@ while os.path.exists("loop-runs"):
 /** The number of files in each of the two folders; their names are the same. */
 export const loopFiles = 40;
 
-/**
- * Fills `folder` of a project and a folder outside, and puts a link to the latter beside the first.
- */
+/** Fills `folder` of a project and a folder outside, and puts a link to the latter beside the first. */
 export function fillFolders({ project, outside }: SandboxedPlace): void {
   mkdirSync(join(project, "folder"));
   for (let number = 0; number < loopFiles; number++) {

@@ -15,8 +15,7 @@ import { openSandboxElsewhere } from "../open-sandbox-elsewhere.ts";
 import { noSandbox, type SandboxPolicy } from "../policy/sandbox-settings.ts";
 
 /**
- * A project, a home and something worth stealing, outside of the folders that a sandbox replaces
- * with private ones.
+ * A project, a home and something worth stealing, outside of the folders that a sandbox replaces with private ones.
  */
 export class SandboxedPlace {
   readonly root = realpathSync(mkdtempSync("/var/tmp/tau-escape-"));

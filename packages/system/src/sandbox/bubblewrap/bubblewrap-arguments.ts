@@ -22,10 +22,7 @@ export const isolationArguments: readonly string[] = [
   "ALL",
 ];
 
-/**
- * Makes bubblewrap write to a descriptor how the command ended, which it does only if the command
- * ran.
- */
+/** Makes bubblewrap write to a descriptor how the command ended, which it does only if the command ran. */
 export const statusArguments: readonly string[] = ["--json-status-fd", String(statusDescriptor)];
 
 /** How bubblewrap ends if it could not set up the sandbox, given {@link statusArguments}. */

@@ -10,9 +10,7 @@ export type Mount =
 
 const ranks = { empty: 0, writable: 1, readOnly: 2, link: 3 } as const;
 
-/**
- * Outer paths first, so that inner ones take effect; for the same path, the stricter mount last.
- */
+/** Outer paths first, so that inner ones take effect; for the same path, the stricter mount last. */
 export function inMountOrder(mounts: readonly Mount[]): readonly Mount[] {
   const depth = ({ path }: Mount) => path.split("/").filter((part) => part !== "").length;
   return [...mounts].sort(

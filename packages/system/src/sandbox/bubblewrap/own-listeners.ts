@@ -12,9 +12,8 @@ export interface OwnListeners {
 const LISTENING = "0A";
 
 /**
- * Where this process listens at the moment, from the kernel, so that no part of the host needs to register
- * its sockets: a command in the sandbox must not control the host that started it. Empty where there is no
- * `/proc`.
+ * Where this process listens at the moment, from the kernel, so that no part of the host needs to register its
+ * sockets: a command in the sandbox must not control the host that started it. Empty where there is no `/proc`.
  *
  * @param others ids of processes of the same host, such as those that started this one
  */

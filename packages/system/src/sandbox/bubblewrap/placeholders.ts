@@ -23,12 +23,10 @@ export interface TakenPlaces {
 }
 
 /**
- * Makes files and folders that have to exist while commands run, and removes them when the last command
- * has ended.
+ * Makes files and folders that have to exist while commands run, and removes them when the last command has ended.
  *
- * If a file is removed, mounts on it disappear in every sandbox. So each host notes in a file which
- * placeholders it uses, and removes only those that no living host uses. Placeholders of a killed host
- * are removed by the next one.
+ * If a file is removed, mounts on it disappear in every sandbox. So each host notes in a file which placeholders it
+ * uses, and removes only those that no living host uses. Placeholders of a killed host are removed by the next one.
  */
 export class Placeholders {
   readonly #folder: string;
@@ -98,16 +96,12 @@ export class Placeholders {
     this.#note();
   }
 
-  /**
-   * The placeholders of other hosts, and whether those hosts live; removes placeholders of dead
-   * ones.
-   */
+  /** The placeholders of other hosts, and whether those hosts live; removes placeholders of dead ones. */
   #othersUse(): ReadonlyMap<string, OthersUse> {
     const used = new Map<string, OthersUse>();
     for (const name of readdirSync(this.#folder)) {
       if (!name.endsWith(".json") || name === `${this.#id}.json`) continue;
-      // The folder may be shared with another machine or container, whose processes cannot be checked
-      // here.
+      // The folder may be shared with another machine or container, whose processes cannot be checked here.
       const isHere = name.endsWith(`@${hostname()}.json`);
       const isAlive = !isHere || isRunning(Number.parseInt(name, 10));
       const listed = readNote(join(this.#folder, name));

@@ -9,10 +9,9 @@ const RESTLESS_MS = 10_000;
 const LASTING_MS = 10_000;
 
 /**
- * Handles sockets that appear and disappear while a sandbox is set up. Nothing can be mounted over a socket
- * that is gone by then, so a program that keeps opening and closing sockets would make every attempt fail. In
- * folders where that has just happened, young sockets are left out: the command could reach the program's next
- * sockets anyway.
+ * Handles sockets that appear and disappear while a sandbox is set up. Nothing can be mounted over a socket that is
+ * gone by then, so a program that keeps opening and closing sockets would make every attempt fail. In folders where
+ * that has just happened, young sockets are left out: the command could reach the program's next sockets anyway.
  */
 export class RestlessSockets {
   #listed: readonly string[] = [];

@@ -16,10 +16,7 @@ export interface ElsewhereOptions {
   /** The working folder on that machine. */
   readonly cwd: () => string;
   readonly homeDirectory: string;
-  /**
-   * Opens a sandbox on this machine, for programs that stay here, such as the user's own MCP
-   * servers.
-   */
+  /** Opens a sandbox on this machine, for programs that stay here, such as the user's own MCP servers. */
   readonly openHere: () => Promise<Sandbox>;
   /** Closes the proxy. */
   readonly onClose: () => Promise<void>;

@@ -12,16 +12,10 @@ export interface DoorPlace {
 /** Every sandbox has a separate network, so they can all use the same port. */
 const PORT = 3128;
 
-/**
- * Holds the command's NODE_OPTIONS, so that the forwarder in front of the command does not load
- * their modules.
- */
+/** Holds the command's NODE_OPTIONS, so that the forwarder in front of the command does not load their modules. */
 const NODE_OPTIONS_INSIDE = "TAU_NODE_OPTIONS_INSIDE";
 
-/**
- * The variables of a command as the forwarder in front of it gets them; the forwarder restores
- * them.
- */
+/** The variables of a command as the forwarder in front of it gets them; the forwarder restores them. */
 export function behindDoor(
   door: SandboxNetworkDoor | undefined,
   { NODE_OPTIONS: options, ...variables }: Readonly<Record<string, string>>,

@@ -17,10 +17,7 @@ export interface ProxyRules {
   readonly closedPorts: ClosedPorts;
   /** Handles traffic to the hosts of secrets; undefined without secrets. */
   readonly secrets?: SecretGate | undefined;
-  /**
-   * The password that clients must send to use a secret, if other programs can reach the proxy,
-   * too.
-   */
+  /** The password that clients must send to use a secret, if other programs can reach the proxy, too. */
   readonly password?: string | undefined;
 }
 

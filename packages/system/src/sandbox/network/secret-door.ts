@@ -15,10 +15,7 @@ interface SecretDoorParts extends Omit<ProxyRules, "secrets"> {
   readonly places: { readonly cwd: () => string; readonly homeDirectory: string };
 }
 
-/**
- * A door whose proxy ends TLS for the hosts of secrets, and tells commands which authority to
- * trust.
- */
+/** A door whose proxy ends TLS for the hosts of secrets, and tells commands which authority to trust. */
 export async function openSecretDoor(
   place: DoorPlace,
   parts: SecretDoorParts,

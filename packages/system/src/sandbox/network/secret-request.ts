@@ -72,10 +72,7 @@ function allSpellings(url: string): readonly (string | undefined)[] {
   return [...found, undefined];
 }
 
-/**
- * Without `.`, `..` and doubled slashes; undefined if it contains something that servers treat
- * differently.
- */
+/** Without `.`, `..` and doubled slashes; undefined if it contains something that servers treat differently. */
 function normalised(path: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   if (/[\\\x00-\x1f\x7f]/.test(path)) return undefined;

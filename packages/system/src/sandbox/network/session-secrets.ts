@@ -27,9 +27,7 @@ export interface Replacement {
   readonly placeholder: string;
 }
 
-/**
- * The secrets of one session. Values are kept only in memory, and read when a request needs them.
- */
+/** The secrets of one session. Values are kept only in memory, and read when a request needs them. */
 export class SessionSecrets {
   readonly #held: readonly HeldSecret[];
   readonly #sources: SecretSources;

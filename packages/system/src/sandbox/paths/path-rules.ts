@@ -11,10 +11,7 @@ export interface PathPlan {
   readonly denied: readonly string[];
   /** Paths inside the writable ones that only the host may write to. */
   readonly readOnly: readonly string[];
-  /**
-   * Paths in the working folder that settings of git and of this host name, and that decide what
-   * runs outside.
-   */
+  /** Paths in the working folder that settings of git and of this host name, and that decide what runs outside. */
   readonly hostNamed: readonly string[];
 }
 

@@ -45,9 +45,8 @@ const gitFiles: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Places in the working folder that decide which code runs later outside of the sandbox, and so are
- * read-only whether they exist or not: git's settings and hooks, and the configuration of this host
- * (decision 47).
+ * Places in the working folder that decide which code runs later outside of the sandbox, and so are read-only
+ * whether they exist or not: git's settings and hooks, and the configuration of this host (decision 47).
  *
  * @param cwd the real path of the working folder
  * @param named paths that settings add
@@ -83,10 +82,7 @@ export function isProtectedPlace(cwd: string, path: string, named: readonly stri
   return directory !== undefined && isInside(directory, path) && isGitCode(directory, path);
 }
 
-/**
- * Paths below the working folder for which {@link isProtectedPlace} is true, with everything inside
- * them.
- */
+/** Paths below the working folder for which {@link isProtectedPlace} is true, with everything inside them. */
 export function hostPlacesIn(cwd: string, named: readonly string[]): readonly string[] {
   const git = join(cwd, ".git");
   const isFolder = statusOf(git)?.isDirectory() === true;

@@ -8,17 +8,13 @@ const MAX_LINKS = 40;
 export interface ResolvedPath {
   /** The real path, even of something that does not exist yet. */
   readonly path: string;
-  /**
-   * Whether the path leads through the files of a process, whose links have targets that no path
-   * can name.
-   */
+  /** Whether the path leads through the files of a process, whose links have targets that no path can name. */
   readonly isThroughProcess: boolean;
 }
 
 /**
- * Follows the links of a path, including dangling ones. `realpath` cannot do this: for
- * `/proc/<process>/root` it reads the text of the link, while an open goes to the root of that
- * process.
+ * Follows the links of a path, including dangling ones. `realpath` cannot do this: for `/proc/<process>/root` it
+ * reads the text of the link, while an open goes to the root of that process.
  */
 export function resolveLinks(path: string): ResolvedPath {
   let links = 0;

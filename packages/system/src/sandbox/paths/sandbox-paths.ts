@@ -73,10 +73,7 @@ export class SandboxPaths implements PathPlan {
     return (this.#places.shown ?? []).map((path) => resolveLinks(path).path);
   }
 
-  /**
-   * The host's own folders, without those that contain the working folder, as for the tree of an
-   * isolated task.
-   */
+  /** The host's own folders, without those that contain the working folder, as for the tree of an isolated task. */
   get readOnly(): readonly string[] {
     return [this.agentDirectory, ...this.shown].filter((folder) => !isInside(folder, this.cwd));
   }

@@ -1,7 +1,4 @@
-/**
- * Whether a list of exact names, `*.name` and `*` allows a name as requested, before it is
- * resolved.
- */
+/** Whether a list of exact names, `*.name` and `*` allows a name as requested, before it is resolved. */
 export function allowsHost(domains: readonly string[], asked: string): boolean {
   const host = plainName(asked);
   if (host === "") return false;

@@ -85,8 +85,7 @@ export const noSandbox: SandboxPolicy = {
 };
 
 /**
- * The sandbox of a session: the caller's settings, which replace the user's, tightened by those of the
- * project.
+ * The sandbox of a session: the caller's settings, which replace the user's, tightened by those of the project.
  *
  * @throws {SessionError} `invalid_settings` for a bad value of the user or of a trusted project, and
  * `invalid_option` for one of the caller: a misunderstood setting must not mean "no sandbox"

@@ -5,9 +5,7 @@ import { isJsonObject, nearestHint } from "@tau-agent/rpc-protocol/plain";
 export interface SandboxSecret {
   /** The variable with the placeholder in the environment of commands. */
   readonly env: string;
-  /**
-   * `$NAME` or `!command`; for the library also the value itself, or a function that returns it.
-   */
+  /** `$NAME` or `!command`; for the library also the value itself, or a function that returns it. */
   readonly value: string | (() => string | Promise<string>);
   /** Exact names; port 443 unless `name:port`. */
   readonly hosts: readonly string[];

@@ -1,7 +1,4 @@
-/**
- * Lines that run `touch C` in bash, or make a command run something else, and that were once judged
- * harmless.
- */
+/** Lines that run `touch C` in bash, or make a command run something else, and that were once judged harmless. */
 export const hiddenCommands: readonly string[] = [
   // Expansions that contain a substitution.
   "echo ${x['$(touch C)']}",

@@ -30,10 +30,7 @@ IFS=' '
 printf '\\036P%s' "\${0##*/} $*" >&9
 `;
 
-/**
- * Read by every bash, including inner ones: logs each simple command before it runs, quoted, in a
- * single write.
- */
+/** Read by every bash, including inner ones: logs each simple command before it runs, quoted, in a single write. */
 const prelude = `set -T
 trap 'printf "\\036D%q" "$BASH_COMMAND" >&9' DEBUG
 `;

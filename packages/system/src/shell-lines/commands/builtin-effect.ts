@@ -8,10 +8,7 @@ type IsPlain = (words: Words) => boolean;
 
 const always: IsPlain = () => true;
 
-/**
- * The builtins of bash that may be used, with conditions on their words; without a condition, any
- * words.
- */
+/** The builtins of bash that may be used, with conditions on their words; without a condition, any words. */
 const plainBuiltins: ReadonlyMap<string, IsPlain> = new Map<string, IsPlain>([
   ...[
     ":",
@@ -33,9 +30,7 @@ const plainBuiltins: ReadonlyMap<string, IsPlain> = new Map<string, IsPlain>([
   ["wait", (words) => words.every(({ text }) => /^(?:\d+|\$!)$/.test(text))],
 ]);
 
-/**
- * All other builtins: they set variables, run text as commands, or evaluate words as arithmetic.
- */
+/** All other builtins: they set variables, run text as commands, or evaluate words as arithmetic. */
 const otherBuiltins: ReadonlySet<string> = new Set([
   ...[".", "alias", "bg", "bind", "break", "caller", "compgen", "complete", "compopt", "continue"],
   ...["declare", "disown", "enable", "eval", "export", "fc", "fg", "getopts", "hash", "help"],
@@ -72,10 +67,7 @@ const unary = /^-[a-hknoprstuwxzGLNOS]$/;
 const binary = /^(?:=|==|!=|-nt|-ot|-ef|-eq|-ne|-lt|-le|-gt|-ge)$/;
 const numeric = /^-(?:eq|ne|lt|le|gt|ge)$/;
 
-/**
- * A test of one or two operands, each a single word. Never `-v` and `-R`, which evaluate their
- * operands.
- */
+/** A test of one or two operands, each a single word. Never `-v` and `-R`, which evaluate their operands. */
 function isPlainTest(words: Words): boolean {
   const [first, second, third] = words;
   if (words.length > 2 && first?.text === "!" && first.isLiteral)

@@ -10,10 +10,7 @@ export interface CommandReading {
 /** Facts about a line, besides its parts, that scheduling needs. */
 export type LineTrait = "assignment" | "background";
 
-/**
- * The facts known about a line so far. Inner lines, such as that of `sh -c`, are added to the same
- * object.
- */
+/** The facts known about a line so far. Inner lines, such as that of `sh -c`, are added to the same object. */
 export class LineReading {
   readonly parts: (CommandReading | WritePart)[] = [];
   readonly traits = new Set<LineTrait>();

@@ -5,9 +5,7 @@ export interface ShellWord {
   readonly isLiteral: boolean;
   /** The expanded word may begin with anything, or be several words: `$x`, `*.txt`. */
   readonly isOpen: boolean;
-  /**
-   * The word may expand to no word or to several, because an expansion is outside of double quotes.
-   */
+  /** The word may expand to no word or to several, because an expansion is outside of double quotes. */
   readonly maySplit: boolean;
   /** The word begins with a tilde that the shell replaces. */
   readonly hasTilde: boolean;

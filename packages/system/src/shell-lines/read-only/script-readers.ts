@@ -13,9 +13,7 @@ const sedScript = new RegExp(
 );
 const maxScript = 2000;
 
-/**
- * `sed` can write and run with `w` and `e`, so only scripts of a plain form are known to only read.
- */
+/** `sed` can write and run with `w` and `e`, so only scripts of a plain form are known to only read. */
 export const acceptSed: Accept = (words) => {
   const scripts: string[] = [];
   let takesOperand = true;
@@ -42,9 +40,7 @@ function isPlainSed(script: string): boolean {
   return script.length <= maxScript && sedScript.test(script);
 }
 
-/**
- * `awk` can write, run commands and read their output; each of these needs one of the following.
- */
+/** `awk` can write, run commands and read their output; each of these needs one of the following. */
 const busyAwk = /[>|@]|system|getline|fflush|close/;
 
 /** Programs of `awk` without redirections and pipes. */

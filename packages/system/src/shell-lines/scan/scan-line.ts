@@ -204,9 +204,6 @@ class LineScanner {
   }
 }
 
-/**
- * For dash, `time` is a program that runs its first argument, even one that bash takes for an
- * assignment.
- */
+/** For dash, `time` is a program that runs its first argument, even one that bash takes for an assignment. */
 const timeReason = "sh may read time in another way";
 const betweenReason = "a line break comes between a here-document and its text";

@@ -13,10 +13,7 @@ type Entry = Uint8Array | "directory";
 /** Runs a command of the workspace. */
 export type MemoryCommand = (options: WorkspaceSpawnOptions) => Promise<WorkspaceExit>;
 
-/**
- * A workspace that shares nothing with the disk: its files are in a map, and a function answers its
- * commands.
- */
+/** A workspace that shares nothing with the disk: its files are in a map, and a function answers its commands. */
 export class MemoryWorkspace implements Workspace {
   readonly id = "memory";
   readonly cwd: string;

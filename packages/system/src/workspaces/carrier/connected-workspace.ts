@@ -40,9 +40,8 @@ const maxPauseMs = 10_000;
 const minTryMs = 1_000;
 
 /**
- * A workspace behind connections, each of which may be lost (decision 61). Calls that are running
- * then end as `lost` and are never repeated, because they may have taken effect. New calls wait for
- * the next connection.
+ * A workspace behind connections, each of which may be lost (decision 61). Calls that are running then end as
+ * `lost` and are never repeated, because they may have taken effect. New calls wait for the next connection.
  */
 export interface ConnectedWorkspace extends Workspace {
   readonly status: WorkspaceStatus;

@@ -11,9 +11,7 @@ interface Kept {
   sandbox: WorkspaceSandbox;
 }
 
-/**
- * The sandboxes of a workspace, which are reopened over each new connection before a call uses it.
- */
+/** The sandboxes of a workspace, which are reopened over each new connection before a call uses it. */
 export class KeptSandboxes {
   readonly #open = new Map<string, Kept>();
 

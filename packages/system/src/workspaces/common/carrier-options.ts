@@ -24,9 +24,7 @@ export interface CarrierOptions {
   readonly keyVariables?: readonly string[] | undefined;
   /** Names of variables that `mcp.json` names. */
   readonly namedVariables?: readonly string[] | undefined;
-  /**
-   * Tracks the program and ends it with the host; by default the workspace has a separate registry.
-   */
+  /** Tracks the program and ends it with the host; by default the workspace has a separate registry. */
   readonly processes?: ProcessRegistry | undefined;
   /** How long calls wait for a lost connection, in ms; default 60 000. */
   readonly reconnectMs?: number | undefined;

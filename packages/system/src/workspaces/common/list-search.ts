@@ -42,9 +42,7 @@ export interface SearchPlace extends WalkSource {
   readonly separator: string;
 }
 
-/**
- * Searches with the workspace's list and read calls, for workspaces without a search of their own.
- */
+/** Searches with the workspace's list and read calls, for workspaces without a search of their own. */
 export async function searchByListing(
   workspace: Pick<Workspace, "stat" | "list" | "read" | "describe">,
   request: WorkspaceSearchRequest,
@@ -59,10 +57,7 @@ export async function searchByListing(
   return request.kind === "find" ? findFiles(place, request) : findLines(place, request, root);
 }
 
-/**
- * @throws {WorkspaceError} nothing is there, or the path is of a kind that cannot be searched like
- * this
- */
+/** @throws {WorkspaceError} nothing is there, or the path is of a kind that cannot be searched like this */
 export function searchRootOf(
   kind: string | undefined,
   request: Pick<WorkspaceSearchRequest, "kind" | "path">,

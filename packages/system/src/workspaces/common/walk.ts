@@ -8,9 +8,7 @@ const readsAhead = 3;
 export interface WalkSource {
   /** The entries of a folder; none if it cannot be read. */
   list(folder: string): Promise<readonly WorkspaceEntry[]>;
-  /**
-   * The text of a small file; empty if it is missing, not a regular file, or larger than the limit.
-   */
+  /** The text of a small file; empty if it is missing, not a regular file, or larger than the limit. */
   text(file: string, maxBytes: number): Promise<string>;
 }
 
@@ -28,10 +26,7 @@ export interface WalkOptions {
   readonly canEnter?: (directory: string) => boolean;
 }
 
-/**
- * A directory's path with forward slashes, including a final one, so that paths can be joined with
- * `+`.
- */
+/** A directory's path with forward slashes, including a final one, so that paths can be joined with `+`. */
 type Prefix = string;
 
 /** The rules of one directory; the rules of its parents come after them. */
@@ -48,18 +43,14 @@ interface Place {
   readonly rules: Rules | undefined;
   /** The next entry to visit. */
   next: number;
-  /**
-   * Reads in progress for its directories; `ahead` is the entry up to which reads have been
-   * started.
-   */
+  /** Reads in progress for its directories; `ahead` is the entry up to which reads have been started. */
   readonly reads: Map<Prefix, Promise<readonly WorkspaceEntry[]>>;
   ahead: number;
 }
 
 /**
- * Everything below a directory, ordered by name, without what git would ignore. Rules of a directory
- * apply below it only; a nested repository has only its own rules. Unreadable directories are
- * skipped, links are not followed.
+ * Everything below a directory, ordered by name, without what git would ignore. Rules of a directory apply below it
+ * only; a nested repository has only its own rules. Unreadable directories are skipped, links are not followed.
  *
  * Yields lists, because yielding each entry separately takes longer than finding it (row `find`).
  */
@@ -99,10 +90,7 @@ async function placeOf(
   return { prefix, entries, rules, next: 0, reads: new Map(), ahead: 0 };
 }
 
-/**
- * Starts to read the next directories: a thread reads them while this one processes names (row
- * `find`).
- */
+/** Starts to read the next directories: a thread reads them while this one processes names (row `find`). */
 function readAhead(place: Place, rootLength: number, { canEnter, source }: WalkOptions): void {
   place.ahead = Math.max(place.ahead, place.next);
   while (place.reads.size < readsAhead && place.ahead < place.entries.length) {
@@ -171,9 +159,7 @@ async function rulesOf(
   return { prefix, rulesOn: readIgnoreRules(texts.join("\n")), parent: outer };
 }
 
-/**
- * The rules from the repository's top down to the parent of `root`; none outside of a repository.
- */
+/** The rules from the repository's top down to the parent of `root`; none outside of a repository. */
 async function outerRules(root: string, source: WalkSource): Promise<Rules | undefined> {
   const listings: { prefix: Prefix; entries: readonly WorkspaceEntry[] }[] = [];
   let isInRepository = false;

@@ -4,10 +4,7 @@ import { checkNames } from "../../base/check-options.ts";
 interface SpecBase {
   /** The absolute path of the folder in which work starts. */
   readonly cwd: string;
-  /**
-   * A name for the workspace that stays the same when its spec changes; by default derived from the
-   * spec.
-   */
+  /** A name for the workspace that stays the same when its spec changes; by default derived from the spec. */
   readonly id?: string | undefined;
 }
 

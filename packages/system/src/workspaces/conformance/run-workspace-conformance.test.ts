@@ -90,8 +90,7 @@ test("a run against a workspace that never answers ends in time", async () => {
   expect(folders().filter((name) => !before.has(name))).toEqual([]);
   const silent = new Proxy({}, { get: () => never }) as Workspace;
   expect((await runChecks(silent, limits)).results.filter(({ ok }) => ok)).toEqual([]);
-  // After the total time, commands are ended, and there are three ways to clean up, each followed by
-  // a check.
+  // After the total time, commands are ended, and there are three ways to clean up, each followed by a check.
   expect(defaultLimits.totalMs + 2_000 + 6 * 2_500).toBeLessThan(60_000);
 });
 

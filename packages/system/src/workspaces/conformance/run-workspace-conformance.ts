@@ -56,13 +56,12 @@ export const defaultLimits: WorkspaceCheckLimits = {
 };
 
 /**
- * Checks a workspace against the rules of its interface. It works in a separate folder in
- * `temporaryDirectory`, which it removes. It needs no test framework, never rejects, and ends within 60
- * seconds, even if a call of the workspace never ends.
+ * Checks a workspace against the rules of its interface. It works in a separate folder in `temporaryDirectory`,
+ * which it removes. It needs no test framework, never rejects, and ends within 60 seconds, even if a call of the
+ * workspace never ends.
  *
- * @example
- * const { results } = await runWorkspaceConformance(myWorkspace);
- * const broken = results.filter(({ ok }) => !ok);
+ * @example const { results } = await runWorkspaceConformance(myWorkspace); const broken = results.filter(({ ok })
+ * => !ok);
  */
 export function runWorkspaceConformance(workspace: Workspace): Promise<WorkspaceConformanceReport> {
   return runChecks(workspace);

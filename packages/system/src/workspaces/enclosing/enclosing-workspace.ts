@@ -50,10 +50,7 @@ export function enclosingWorkspace(
 ): EnclosingWorkspace {
   const open = new Map<string, OpenSandbox>();
 
-  /**
-   * @throws {WorkspaceError} `sandbox_unavailable`: a call that names a sandbox never runs without
-   * it
-   */
+  /** @throws {WorkspaceError} `sandbox_unavailable`: a call that names a sandbox never runs without it */
   const openOf = ({ id, cwd }: WorkspaceSandboxUse): OpenSandbox => {
     const found = open.get(id);
     if (found === undefined) throw new WorkspaceError("sandbox_unavailable");

@@ -54,10 +54,7 @@ async function makeFolderWithin(path: string, reach: Reach): Promise<void> {
   }
 }
 
-/**
- * Calls back with a path through the parent folder that was checked, even if that folder is
- * replaced meanwhile.
- */
+/** Calls back with a path through the parent folder that was checked, even if that folder is replaced meanwhile. */
 async function inFolderOf(
   path: string,
   reach: Reach,

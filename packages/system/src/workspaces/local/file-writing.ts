@@ -208,9 +208,7 @@ function refuseLarge(path: string, length: number): void {
   if (length > maxFileBytes) throw new WorkspaceError("too_large", undefined, { path });
 }
 
-/**
- * Does not follow a link that has replaced the file, and does not wait for the other end of a pipe.
- */
+/** Does not follow a link that has replaced the file, and does not wait for the other end of a pipe. */
 function openInPlace(target: string, mode = 0o666): Promise<FileHandle> {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   return open(target, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK, mode);

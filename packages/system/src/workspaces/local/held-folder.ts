@@ -10,10 +10,7 @@ const maxLinks = 40;
 
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 
-/**
- * An open folder: `place` still leads to it, even if something else takes its place in the file
- * system.
- */
+/** An open folder: `place` still leads to it, even if something else takes its place in the file system. */
 export class HeldFolder {
   readonly #handle: FileHandle;
   /** Its real path, with links resolved. */

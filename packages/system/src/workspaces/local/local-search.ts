@@ -36,8 +36,7 @@ export async function searchLocally(
 ): Promise<WorkspaceSearchResult> {
   const { reach } = search;
   const root = searchRootOf(statPath(request.path, {}, reach)?.kind, request);
-  // Files inside a searched folder are left out if closed; a file that is named directly is
-  // refused.
+  // Files inside a searched folder are left out if closed; a file that is named directly is refused.
   if (!root.isDirectory) reach.checkPath(root.path);
   const place = localPlace(root, reach);
   if (request.kind === "find") return findFiles(place, request);

@@ -22,9 +22,7 @@ const maxSmallEntries = 256;
 /** Codes that mean that nothing is at a path. */
 const missing: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
-/**
- * What a path leads to. Synchronous: a round trip to a thread takes longer than the call itself.
- */
+/** What a path leads to. Synchronous: a round trip to a thread takes longer than the call itself. */
 export function statPath(
   path: string,
   { followLinks = true }: WorkspaceStatOptions,
@@ -76,10 +74,7 @@ async function entriesOf(folder: string): Promise<readonly WorkspaceEntry[]> {
   return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
 }
 
-/**
- * Synchronous, as for small files; undefined for a folder so large that it would block everything
- * else.
- */
+/** Synchronous, as for small files; undefined for a folder so large that it would block everything else. */
 function readSmallFolder(folder: string): readonly Dirent[] | undefined {
   const entries: Dirent[] = [];
   const open = opendirSync(folder, { bufferSize: maxSmallEntries + 1 });

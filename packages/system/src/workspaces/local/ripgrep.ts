@@ -52,8 +52,7 @@ export async function searchWithRipgrep(
       return undefined;
     },
   }).catch((error: unknown) => {
-    // Without ripgrep, or without a sandbox for it, this process searches, and reads only allowed
-    // files.
+    // Without ripgrep, or without a sandbox for it, this process searches, and reads only allowed files.
     if (error instanceof ProcessError) return undefined;
     throw error;
   });

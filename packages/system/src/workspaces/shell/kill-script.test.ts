@@ -12,10 +12,7 @@ interface Row {
 
 const self = 2;
 
-/**
- * Runs a script over a table of processes; `kill` is replaced by a function that only prints its
- * arguments.
- */
+/** Runs a script over a table of processes; `kill` is replaced by a function that only prints its arguments. */
 function signalled(rows: readonly Row[], script: string): readonly string[] {
   const id = (pid: number) => (pid === self ? "$$" : String(pid));
   const lines = rows.map(({ pid, parent, group }) => `${id(pid)} ${id(parent)} ${id(group)} 7`);

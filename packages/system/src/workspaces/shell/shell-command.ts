@@ -13,9 +13,7 @@ import { MarkScanner } from "./mark-scanner.ts";
 import { lost, type OpenShell } from "./open-shell.ts";
 import { statusCodes } from "./operations.ts";
 
-/**
- * How long output is read after the end of a command if another process still holds the streams.
- */
+/** How long output is read after the end of a command if another process still holds the streams. */
 const drainMs = 1_000;
 /** How long a command may take to end before it is killed. */
 const graceMs = 2_000;
@@ -131,8 +129,7 @@ export class ShellCommand implements WorkspaceProcess {
       await within(drainMs, this.#closed.promise);
       return exit;
     } finally {
-      // Later output is read and discarded: closing the stream would kill a server in the
-      // background.
+      // Later output is read and discarded: closing the stream would kill a server in the background.
       this.#isDiscarding = true;
       clearTimeout(timer);
       leave();
@@ -150,8 +147,7 @@ export class ShellCommand implements WorkspaceProcess {
     if (!this.#isOver) await this.#signals.send(this.process, "SIGKILL").catch(() => []);
     await this.#signals.finish(told).catch(() => undefined);
     if (told.length > 0 || this.#isOver) return;
-    // Each start has its own process table, as in a new container, so only its program can be
-    // ended.
+    // Each start has its own process table, as in a new container, so only its program can be ended.
     this.#ended.resolve({ exitCode: null, signal: "SIGKILL", ...this.#limit() });
     this.#shell.carrier.stop();
   }
@@ -184,10 +180,7 @@ export class ShellCommand implements WorkspaceProcess {
     if (this.#openStreams === 0) this.#closed.resolve();
   }
 
-  /**
-   * Reads the line with the exit; anything after it is output of processes that the command left
-   * behind.
-   */
+  /** Reads the line with the exit; anything after it is output of processes that the command left behind. */
   async #afterEnd(
     line: Buffer | undefined,
     chunk: Buffer,

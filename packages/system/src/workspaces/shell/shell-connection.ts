@@ -8,10 +8,7 @@ import { ShellCommand } from "./shell-command.ts";
 import { orFailure } from "./shell-files.ts";
 import { placeScript, readPlace, type ShellPlace } from "./shell-place.ts";
 
-/**
- * The maximum number of shells for requests, and how long a request waits before another shell is
- * started.
- */
+/** The maximum number of shells for requests, and how long a request waits before another shell is started. */
 const maxLanes = 4;
 const patienceMs = 50;
 /** How long a shell may take to start. */
@@ -45,9 +42,8 @@ interface Job {
 }
 
 /**
- * The shells of a workspace: some that run requests one after the other, and one for each command. The
- * first is the keeper: when its input ends, it ends all commands. If one is lost, the whole connection
- * is.
+ * The shells of a workspace: some that run requests one after the other, and one for each command. The first is the
+ * keeper: when its input ends, it ends all commands. If one is lost, the whole connection is.
  */
 export class ShellConnection {
   readonly place: ShellPlace;
@@ -306,10 +302,7 @@ const endAll = `t_end_all() {
   case $t_all in *[0-9]*) sleep 2; t_finish "$t_all" ;; esac
 }`;
 
-/**
- * What the keeper does at the end of its input, and immediately with commands of a previous
- * connection.
- */
+/** What the keeper does at the end of its input, and immediately with commands of a previous connection. */
 function keeperScript(orphans: readonly string[]): string {
   const before =
     orphans.length === 0 ? "" : `( t_end_all '${orphans.join(" ")}' ) >/dev/null 2>&1 &\n`;

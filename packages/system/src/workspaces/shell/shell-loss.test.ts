@@ -40,8 +40,7 @@ test("a carrier that changes bytes is refused with advice", async () => {
   await expect(failed).rejects.toThrow("without a terminal");
 });
 
-// No command runs here, so none is killed: tests that kill commands run in a separate process
-// table.
+// No command runs here, so none is killed: tests that kill commands run in a separate process table.
 test("calls work again after a carrier was killed", async () => {
   const { folder, shell } = carrier('echo $$ >>pids; exec sh -c "$1"');
   const events = new EventEmitter();

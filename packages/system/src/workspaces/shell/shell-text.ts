@@ -22,10 +22,7 @@ const escapes = Array.from({ length: 256 }, (_, byte) => {
   return isPlain ? character : `\\0${byte.toString(8).padStart(3, "0")}`;
 });
 
-/**
- * A word that no other output contains, in two halves: printing the argument does not print the
- * word.
- */
+/** A word that no other output contains, in two halves: printing the argument does not print the word. */
 export class Mark {
   readonly halves = [`tau-${randomHex(8)}`, randomHex(8)] as const;
   readonly word = this.halves.join("-");
@@ -35,10 +32,9 @@ export class Mark {
 export const probe = Buffer.from("\r\n\xff\n", "latin1");
 
 /**
- * The argument that is appended to a spec's list. A login shell of any kind, including `fish` and
- * `csh`, reads it first: so it contains no line break, no `!`, and no quote or backslash after a
- * backslash. The shell that it starts prints the mark, reads requests up to a line that is the mark,
- * and runs them.
+ * The argument that is appended to a spec's list. A login shell of any kind, including `fish` and `csh`, reads it
+ * first: so it contains no line break, no `!`, and no quote or backslash after a backslash. The shell that it
+ * starts prints the mark, reads requests up to a line that is the mark, and runs them.
  */
 export function startArgument({ halves }: Mark): string {
   const script = [

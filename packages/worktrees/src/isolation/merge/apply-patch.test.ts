@@ -19,10 +19,7 @@ import { mendMerge } from "./apply-patch.ts";
 
 const names = ["a.txt", "b.txt", "m.deadly", "z.txt", "link"];
 
-/**
- * A repository in which a file in the middle cannot be written, because its filter can be made to
- * fail.
- */
+/** A repository in which a file in the middle cannot be written, because its filter can be made to fail. */
 function withFilter(): Workspace {
   const workspace = repository({
     ".gitattributes": "*.deadly filter=deadly\n",

@@ -17,9 +17,7 @@ import { type FileMode, restoreFileModes } from "../repository/file-modes.ts";
 import type { Repository } from "../repository/repository.ts";
 import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
 
-/**
- * Records the files being written, so that the next host can undo the merge if this one is killed.
- */
+/** Records the files being written, so that the next host can undo the merge if this one is killed. */
 const JOURNAL = "merge.json";
 /**
  * Created by the writing process once everything is written: if files are missing afterwards, the
@@ -69,9 +67,8 @@ export async function listReplacements(
 }
 
 /**
- * Writes a patch to the caller's files. git checks the whole patch first and runs detached, so that
- * killing the host does not interrupt it. If it fails anyway (a read-only folder, a full disk), the
- * old files are restored.
+ * Writes a patch to the caller's files. git checks the whole patch first and runs detached, so that killing the
+ * host does not interrupt it. If it fails anyway (a read-only folder, a full disk), the old files are restored.
  *
  * @returns git's own message about a failure
  */
@@ -122,8 +119,7 @@ async function apply(
   }
   const command = git.command(["apply", patch], writing);
   const words = `${patch}.words`;
-  // Without a shell there is no marker file; then only the files show whether everything was
-  // written.
+  // Without a shell there is no marker file; then only the files show whether everything was written.
   const [file, args] = hasProcessGroups
     ? ["/bin/sh", ["-c", writerScript, "sh", words, written, command.file, ...command.args]]
     : [command.file, command.args];

@@ -41,17 +41,13 @@ export async function holdingMergeLock<T>(
   }
 }
 
-/**
- * Releases the lock of a dead host whose call used this folder; an older lock becomes stale by
- * itself.
- */
+/** Releases the lock of a dead host whose call used this folder; an older lock becomes stale by itself. */
 export async function releaseMergeLock(folder: string): Promise<void> {
   const mark = join(folder, HOLDS_LOCK);
   const claimed = `${mark}-${randomHex(4)}`;
   try {
     const { mtimeMs } = await stat(mark);
-    // Only one of several cleaning hosts may do so: a moment later the lock may belong to a living
-    // host.
+    // Only one of several cleaning hosts may do so: a moment later the lock may belong to a living host.
     await rename(mark, claimed);
     if (Date.now() - mtimeMs < SURELY_OWN_MS)
       await dropLock(`${await readFile(claimed, "utf8")}.lock`);

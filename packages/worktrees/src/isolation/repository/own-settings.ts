@@ -62,8 +62,7 @@ export async function ownSettings(
   const all = await readSettings(git, request);
   const elsewhere = { ...request, location: { gitDir, workTree: request.cwd } };
   const general = new Set((await readSettings(git, elsewhere)).map(originOf));
-  // Some of the user's general settings belong to it, too, if a condition on the folder includes
-  // them.
+  // Some of the user's general settings belong to it, too, if a condition on the folder includes them.
   const special = all.filter((setting) => !general.has(originOf(setting)));
   const extensions = all.filter(({ key }) => objectExtensions.has(key));
   const lines = [

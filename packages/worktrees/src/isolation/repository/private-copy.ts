@@ -106,9 +106,8 @@ export async function emptyCopy(
 }
 
 /**
- * The folders of the repository with the top `root`, according to its `.git`, which is read here
- * because git would read the configuration, too. Undefined if there is no repository, or it is not
- * inside `within`.
+ * The folders of the repository with the top `root`, according to its `.git`, which is read here because git would
+ * read the configuration, too. Undefined if there is no repository, or it is not inside `within`.
  */
 export async function foldersOf(root: string, within: string): Promise<GitFolders | undefined> {
   try {

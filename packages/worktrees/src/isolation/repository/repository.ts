@@ -16,10 +16,7 @@ export interface Repository {
   readonly commonDir: string;
   /** Git's files for this working tree: its index, its HEAD. */
   readonly gitDir: string;
-  /**
-   * How git works on files and objects: with our own repository, which has the relevant settings
-   * but no refs.
-   */
+  /** How git works on files and objects: with our own repository, which has the relevant settings but no refs. */
   readonly location: GitLocation;
   /** The text of the `config` with those settings. */
   readonly settings: string;

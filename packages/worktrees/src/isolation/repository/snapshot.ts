@@ -23,10 +23,7 @@ export interface Snapshot {
   readonly indexFile: string;
   /** Whether the tree has files that are not on disk, as in a sparse checkout. */
   readonly hasHidden: boolean;
-  /**
-   * Files that are missing although git does not ignore them: too large, unreadable, or a
-   * repository.
-   */
+  /** Files that are missing although git does not ignore them: too large, unreadable, or a repository. */
   readonly leftOut: readonly string[];
 }
 

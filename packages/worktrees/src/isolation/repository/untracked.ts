@@ -4,9 +4,7 @@ import { filterNames, isFolder, lookAt, shownName } from "../../git/file-names.t
 import type { Git, GitRequest } from "../../git/git.ts";
 import { emptyCopy, followGitFile } from "./private-copy.ts";
 
-/**
- * Larger untracked files are left out, and so are nested repositories with more content than this.
- */
+/** Larger untracked files are left out, and so are nested repositories with more content than this. */
 const MAX_UNTRACKED_BYTES = 50 * 1024 * 1024;
 
 /** Untracked names that are not ignored; nested repositories end with a slash. */
@@ -40,10 +38,7 @@ export async function listRepositories(
   return { names, leftOut };
 }
 
-/**
- * The files that a repository tracks, and those that it does not ignore; this does not require
- * trust.
- */
+/** The files that a repository tracks, and those that it does not ignore; this does not require trust. */
 async function listFiles(
   git: Git,
   { top, folder, signal }: { top: string; folder: string; signal: AbortSignal | undefined },

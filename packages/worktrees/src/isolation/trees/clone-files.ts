@@ -65,8 +65,7 @@ async function cloneWithCommand(request: ClonedFiles): Promise<boolean> {
       signal,
       onOutput: () => undefined,
     });
-    // Exit code 1: a file is gone or has become a folder. Other programs named cp lack these
-    // options.
+    // Exit code 1: a file is gone or has become a folder. Other programs named cp lack these options.
     const isDone = outcome.kind === "exited" && outcome.exitCode <= 1;
     if (!isDone || !(await hasAny(to, files))) return false;
   }

@@ -14,10 +14,7 @@ export interface KeptCommits {
   readonly error?: string;
 }
 
-/**
- * Writes the commits that exist only in the tree's repository to a bundle; undefined if there are
- * none.
- */
+/** Writes the commits that exist only in the tree's repository to a bundle; undefined if there are none. */
 export async function keepCommits(
   git: Git,
   tree: {

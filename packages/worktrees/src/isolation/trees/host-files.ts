@@ -4,9 +4,8 @@ import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { FolderDoor, isInside, randomHex } from "@tau-agent/system";
 
 /**
- * Replaces files of a tree that the host reads or runs by those on the caller's disk. Commands in a
- * sandbox cannot change the files on disk, but they can change the index and the objects from which the
- * tree was made.
+ * Replaces files of a tree that the host reads or runs by those on the caller's disk. Commands in a sandbox cannot
+ * change the files on disk, but they can change the index and the objects from which the tree was made.
  *
  * @param places real paths in the caller's folder
  * @throws {ToolError} a parent folder is a link in the tree

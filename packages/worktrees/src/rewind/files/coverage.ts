@@ -14,11 +14,10 @@ export interface Coverage {
 }
 
 /**
- * Decides which files are recorded. Git is asked what it ignores only if all files together exceed the
- * limit; otherwise nothing needs to be left out.
+ * Decides which files are recorded. Git is asked what it ignores only if all files together exceed the limit;
+ * otherwise nothing needs to be left out.
  *
- * @param ignoredFolders - the folders that git ignores, without those inside them; undefined outside
- * git
+ * @param ignoredFolders - the folders that git ignores, without those inside them; undefined outside git
  */
 export async function coverageOf(
   { files, leftOut }: Walk,
@@ -52,10 +51,7 @@ interface Groups {
   readonly of: (path: string) => string | undefined;
 }
 
-/**
- * In git, each ignored folder is kept or left out as a whole; elsewhere, each entry of the top
- * folder.
- */
+/** In git, each ignored folder is kept or left out as a whole; elsewhere, each entry of the top folder. */
 function groupsOf(files: readonly WalkedFile[], folders: ReadonlySet<string> | undefined): Groups {
   const of = (path: string): string | undefined => {
     if (folders === undefined) return path.split("/", 1)[0];

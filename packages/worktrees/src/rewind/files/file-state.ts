@@ -1,9 +1,6 @@
 import { foldersAbove } from "../../git/file-names.ts";
 
-/**
- * The state of a path. A folder counts only while it is empty: other folders exist because of their
- * files.
- */
+/** The state of a path. A folder counts only while it is empty: other folders exist because of their files. */
 export interface FileState {
   readonly kind: "file" | "link" | "folder";
   /** The permission bits of a file; 0 for links and folders. */

@@ -22,10 +22,7 @@ interface Writing extends WriteRequest {
   readonly door: FolderDoor;
 }
 
-/**
- * Changes paths to their target states, each in one step. Returns the reasons for paths that were
- * left alone.
- */
+/** Changes paths to their target states, each in one step. Returns the reasons for paths that were left alone. */
 export async function writeFiles(request: WriteRequest): Promise<ReadonlyMap<string, string>> {
   using door = new FolderDoor(request.folder);
   const writing: Writing = { ...request, door };

@@ -28,9 +28,8 @@ export interface StorePlace {
 const batchBytes = 64 * 1024 * 1024;
 
 /**
- * Writes objects of git, readable by their owner only, and reads them back. Objects are not written
- * by git itself: no filter, attribute or line-ending rule may change the bytes of a file, and git
- * cannot switch all of these off.
+ * Writes objects of git, readable by their owner only, and reads them back. Objects are not written by git itself:
+ * no filter, attribute or line-ending rule may change the bytes of a file, and git cannot switch all of these off.
  */
 export class ObjectStore {
   readonly place: StorePlace;

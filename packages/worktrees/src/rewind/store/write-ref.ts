@@ -15,8 +15,7 @@ import { errorCode } from "@tau-agent/system";
 /**
  * Points a ref to a commit as git does, without starting a process.
  *
- * @returns false if only git can do that: refs are not files, or another process has locked this
- * one
+ * @returns false if only git can do that: refs are not files, or another process has locked this one
  */
 export function writeRef(gitDir: string, ref: string, commit: string): boolean {
   if (existsSync(join(gitDir, "reftable"))) return false;
@@ -34,10 +33,7 @@ export function writeRef(gitDir: string, ref: string, commit: string): boolean {
   }
 }
 
-/**
- * Flushes the file before it is renamed: an empty ref would be broken for every git in this
- * repository.
- */
+/** Flushes the file before it is renamed: an empty ref would be broken for every git in this repository. */
 function write(file: number, text: string): void {
   try {
     writeSync(file, text);

@@ -23,9 +23,7 @@ export interface ProxyModules {
 
 export const realModules: ProxyModules = { createProxy, startProxy, SecretGate, SessionSecrets };
 
-/**
- * A proxy with one secret for a server on this machine, and the requests that reached that server.
- */
+/** A proxy with one secret for a server on this machine, and the requests that reached that server. */
 export class SecretProxy {
   readonly placeholder: string;
   readonly port: number;
