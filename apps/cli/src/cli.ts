@@ -1,4 +1,4 @@
-// First of all: from here on nothing but frames reaches stdout.
+// Must be imported first: from here on only frames reach stdout.
 import { refuse } from "./command-line/values.ts";
 import "./process/output.ts";
 import { exportSessionFile } from "@tau-agent/coding-agent";
@@ -21,7 +21,7 @@ if (!isLibrary) void main(output);
 async function main(output: FrameOutput): Promise<void> {
   try {
     const given = process.argv.slice(2);
-    // A client runs its agent's command line with a login's words behind it.
+    // An ACP client logs in by running its agent's command line (`tau acp`) with the arguments of the login appended.
     const words = given[0] === "acp" && given[1] === "auth" ? given.slice(1) : given;
     if (/^[^-@]/.test(words[0] ?? "") && (await hasRunSubcommand(words, output))) return;
     const options = readHostLine(words);
@@ -35,7 +35,7 @@ async function main(output: FrameOutput): Promise<void> {
   }
 }
 
-/** Runs the subcommand that the first word names, if it names one. */
+/** Runs the subcommand that the first word names, if there is one. */
 async function hasRunSubcommand(words: readonly string[], output: FrameOutput): Promise<boolean> {
   const { runSubcommand } = await import("./commands/run-subcommand.ts");
   const print = (text: string): void => void output.write(text);
@@ -55,7 +55,7 @@ async function run(options: CliOptions, output: FrameOutput): Promise<void> {
   }
   const logger = prepareProcess(options);
   if (options.export !== undefined) {
-    // No extension is loaded that could declare one.
+    // No extension is loaded, so no extension can declare the unknown options.
     settleUnknown(options, new Map());
     return printExport(options.export, options, output);
   }
@@ -72,7 +72,7 @@ function isHosting({ sessions, listen }: CliOptions): boolean {
   return sessions === true || listen.length > 0;
 }
 
-/** What only shows something and ends. */
+/** The text of options such as --version, which print something and exit. */
 async function informationText(options: CliOptions): Promise<string | undefined> {
   if (options.version) return `${shownVersion(process.argv[1] ?? "")}\n`;
   const isBare =
@@ -101,7 +101,7 @@ async function printModels(
   const session = await openSession({ ...options, noSession: true }, logger);
   const { listModels } = await import("./one-shot/list-models.ts");
   const { text, isEmpty } = listModels(await session.models.available(), options.listModels);
-  // A list without what a broken models.json holds is not the list that was asked for.
+  // If models.json is broken, the list is incomplete, which the exit code has to say.
   const problems = await session.models.registry.diagnostics();
   const isWhole = problems.every(({ severity }) => severity !== "error");
   await session.dispose();
@@ -164,7 +164,7 @@ async function runOneShot(
   shutdown.onShutdown(() => session.dispose());
   output.onClosed(() => void shutdown.begin(0));
   const input = process.stdin.isTTY ? "" : await readAll(process.stdin, logger);
-  // A run that a signal or a closed pipe has ended reports no error.
+  // A run ended by a signal or a closed pipe reports no error.
   const warn = (text: string): void => void process.stderr.write(`tau: ${text}\n`);
   const report = (text: string): void => {
     if (!shutdown.hasBegun) warn(text);
@@ -176,12 +176,12 @@ async function runOneShot(
     if (shutdown.hasBegun) return 0;
     throw error;
   });
-  // A signal ends the run, but must not cut off what is still to be said and written about it.
+  // A signal ends the run, but its last output and its trajectory still have to be written.
   shutdown.onShutdown(async () => void (await running));
   await shutdown.begin(await running);
 }
 
-/** After this time, a notice says that the host waits for the end of the piped input. */
+/** After this time, a notice says that the host is waiting for the piped input to end. */
 const PIPE_NOTICE_MS = 3000;
 
 async function readAll(input: NodeJS.ReadableStream, logger: Logger): Promise<string> {

@@ -25,7 +25,7 @@ interface AcpHost extends AcpProcess {
 }
 
 /**
- * Serves an editor until it leaves.
+ * Serves an editor until it disconnects.
  *
  * @throws {ProtocolError} `invalid_option`
  */
@@ -80,7 +80,7 @@ async function openSession(host: AcpHost, order: SessionOrder): Promise<AgentSes
     onShutdown: () => void shutdown.begin(0),
     beforeExtensions,
   };
-  // A session that goes on has its own model.
+  // A resumed session keeps its own model.
   const options = start.kind === "file" ? withoutModel(host.options) : host.options;
   const session = await createAgentSession({
     ...(await sessionOptions({ ...options, mode: "rpc" }, environment, seams)),
@@ -95,7 +95,7 @@ async function openSession(host: AcpHost, order: SessionOrder): Promise<AgentSes
   return session;
 }
 
-/** The scripted provider has no other way to its model than the option. */
+/** Drops the model options. The scripted provider keeps its model, because no other option can name its script. */
 function withoutModel(options: CliOptions): CliOptions {
   if (options.provider === "scripted") return options;
   const { model: _, thinking: __, provider, ...rest } = options;

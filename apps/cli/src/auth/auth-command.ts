@@ -13,12 +13,12 @@ const methods: readonly LoginMethod[] = ["oauth", "device", "key"];
 interface Surroundings {
   readonly registry: ModelRegistry;
   readonly print: (text: string) => void;
-  /** Whether a person uses a terminal of this machine. */
+  /** Whether the command runs on an interactive terminal. */
   readonly hasTerminal: boolean;
 }
 
 /**
- * Runs `tau auth` with the words behind it. Code of extensions is not loaded, and no model is asked.
+ * Runs `tau auth` with the arguments after it. Loads no extension and sends nothing to a model.
  *
  * @returns the exit code
  */

@@ -2,8 +2,8 @@ import { type ModelRegistry, SessionError } from "@tau-agent/coding-agent";
 import { listLoginProviders, type ResolvedKey } from "@tau-agent/models";
 
 /**
- * Where the keys and logins come from, a line each and never a secret; of one provider, or of all that
- * have some.
+ * Lists where the keys and logins come from, one line per provider and without any secret. Covers the named
+ * provider, or else every provider that has a key or a login.
  *
  * @throws {SessionError} `no_key`, `key_unresolved` for a provider that was named
  */

@@ -4,18 +4,18 @@ import { SessionError } from "@tau-agent/coding-agent";
 import { unlessAborted } from "@tau-agent/system";
 import { showControls, writeControls } from "../process/terminal.ts";
 
-/** A program that pipes a key has it at hand. */
+/** A program that pipes in a key has the key ready. */
 const pipeLimitMs = 10_000;
 const maxLength = 64 * 1024;
 
 export interface LineRequest {
   readonly prompt: string;
-  /** What is typed is not shown. */
+  /** Input is not echoed. */
   readonly isSecret: boolean;
   readonly hasTerminal: boolean;
 }
 
-/** Reads one line of stdin: from a terminal with a prompt, else at most ten seconds long. */
+/** Reads one line of stdin: at a prompt on a terminal, otherwise for at most ten seconds. */
 export async function readLine({ prompt, isSecret, hasTerminal }: LineRequest): Promise<string> {
   return hasTerminal ? ask(prompt, isSecret) : readPiped();
 }
@@ -29,7 +29,7 @@ async function ask(prompt: string, isSecret: boolean): Promise<string> {
     },
   });
   const lines = createInterface({ input: process.stdin, output, terminal: true });
-  // Ctrl-C and Ctrl-D end the question, and with it the command.
+  // Ctrl-C and Ctrl-D cancel the prompt and with it the command.
   const ended = new AbortController();
   lines.once("SIGINT", () => ended.abort());
   lines.once("close", () => ended.abort());

@@ -2,27 +2,27 @@ import type { ManagedPolicy } from "@tau-agent/rpc-protocol";
 import type { HostOptionTable } from "./host-options.ts";
 import type { OptionValues } from "./option-row.ts";
 
-/** What a command line of the host says: the values of its options, and its other words. */
+/** The parsed command line of a host: the values of its options, and all other words. */
 export interface CliOptions extends OptionValues<HostOptionTable> {
-  /** What the policies among the options say; read once, so that it cannot change while the host lives. */
+  /** The contents of the policies among the options; read once, so that they cannot change while the host runs. */
   policy: readonly ManagedPolicy[];
-  /** Long flags this version does not know; extensions may. */
+  /** Long flags unknown to this version; extensions may declare them. */
   unknown: Map<string, string | true>;
-  /** Whether all of them are known to be declared, or another host has seen to it. */
+  /** Whether all unknown flags are known to be declared, or another host has checked them. */
   areUnknownSettled?: boolean;
-  /** Words behind unknown flags; prompts, should the flag turn out to be a switch. */
+  /** Words after unknown flags; they become prompts again if the flag turns out to be a switch. */
   borrowed: readonly BorrowedWord[];
   /** `@file` arguments without the `@`. */
   files: string[];
   messages: string[];
-  /** The first word that is neither a flag nor a value, and comes before `--`. */
+  /** The first word before `--` that is neither a flag nor a value. */
   firstWord?: string;
 }
 
-/** A word that may be the value of a flag or a prompt. */
+/** A word that is either the value of a flag or a prompt. */
 export interface BorrowedWord {
   readonly flag: string;
   readonly word: string;
-  /** The number of messages before it. */
+  /** The number of messages before this word. */
   readonly at: number;
 }

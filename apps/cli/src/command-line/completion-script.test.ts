@@ -6,12 +6,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { subcommands } from "../commands/index.ts";
 import { completionScript } from "./completion-script.ts";
 
-/** What bash offers for a command line whose last word is being typed. */
+/** What bash offers to complete the last word of a command line. */
 function completed(...words: string[]): string[] {
   const folder = mkdtempSync(join(tmpdir(), "tau-completion-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "here.jsonl"), "");
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is bash that expands it
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: bash expands it
   const ask = 'COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _tau; printf "%s\\n" "${COMPREPLY[@]}"';
   const script = `${completionScript("bash", subcommands)}\n${ask}`;
   const run = spawnSync("bash", ["-euc", script, "bash", "tau", ...words], {
@@ -43,7 +43,7 @@ describe("in bash", () => {
     [["--session", "he"], ["here.jsonl"]],
     [["--provider", ""], []],
     [["rewind", "--d"], ["--dry-run"]],
-  ])("%j becomes %j", (words, found) => expect(completed(...words)).toEqual(found));
+  ])("completes %j to %j", (words, found) => expect(completed(...words)).toEqual(found));
 
   it("offers every command", () => {
     expect(completed("")).toEqual(expect.arrayContaining(subcommands.map(({ name }) => name)));
@@ -53,7 +53,7 @@ describe("in bash", () => {
 const shells = ["zsh", "fish"] as const;
 const isThere = (shell: string) => spawnSync(shell, ["-c", "exit 0"]).status === 0;
 
-it.each(shells.filter(isThere))("%s takes its script", (shell) => {
+it.each(shells.filter(isThere))("completes the script argument of %s", (shell) => {
   const folder = mkdtempSync(join(tmpdir(), "tau-completion-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "tau"), completionScript(shell, subcommands));
@@ -64,7 +64,7 @@ it.each(shells.filter(isThere))("%s takes its script", (shell) => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
 });
 
-it("gives fish a line for each option and command", () => {
+it("gives fish one line for each option and command", () => {
   const script = completionScript("fish", subcommands);
   expect(script).toContain("-l model -x -d ");
   expect(script).toContain("-l mode -x -a 'text json rpc'");

@@ -7,7 +7,7 @@ type Shell = "bash" | "zsh" | "fish";
 export function completionScript(shell: Shell, commands: readonly Subcommand[]): string {
   if (shell === "fish") return fishScript(commands);
   const script = bashScript(commands);
-  // zsh runs completions of bash.
+  // zsh can run bash completions.
   return shell === "zsh" ? `autoload -U +X bashcompinit && bashcompinit\n${script}` : script;
 }
 
@@ -46,7 +46,7 @@ function wordsOf(options: OptionTable): string[] {
   ]);
 }
 
-/** What follows each option that takes a value, as a case of bash. */
+/** The completions after each option that takes a value, as a bash `case`. */
 function valueCases(options: OptionTable): string[] {
   return Object.entries(options).flatMap(([name, row]) => {
     if (row.kind !== undefined && row.kind !== "list") return [];
@@ -60,7 +60,7 @@ function replyOf({ choices, isPath }: OptionRow): string {
   return isPath ? '$(compgen -f -- "$current")' : "";
 }
 
-/** The first case of each option counts. */
+/** If several cases name an option, bash runs the first. */
 function merged(cases: readonly string[]): string[] {
   const seen = new Map([...cases].reverse().map((line) => [line.split(")", 1)[0], line]));
   return [...seen.values()].reverse();

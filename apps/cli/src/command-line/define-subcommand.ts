@@ -7,11 +7,11 @@ import { checkedValue, refuse, refuseLong, refuseShort } from "./values.ts";
 
 interface SubcommandDefinition<Options extends OptionTable> extends Omit<Subcommand, "run"> {
   readonly options: Options;
-  /** How many words it takes besides the action; any number when absent. */
+  /** The maximum number of words besides the action; unlimited when absent. */
   readonly maxWords?: number;
   /** Whether words may follow `--`. */
   readonly takesProgram?: boolean;
-  /** Whether options that are not in the table say nothing, in a line with these words. */
+  /** Whether, for these words, options that are not in the table are ignored. */
   readonly passesOver?: (words: readonly string[]) => boolean;
   readonly run: (
     line: CommandLine<Options>,
@@ -19,10 +19,10 @@ interface SubcommandDefinition<Options extends OptionTable> extends Omit<Subcomm
   ) => Promise<number | undefined>;
 }
 
-/** What every subcommand takes besides its own options. */
+/** The options that every subcommand accepts besides its own. */
 const common = { help: { kind: "switch", short: "h", help: "Show this help" } } as const;
 
-/** A subcommand whose words are read by its table; `--help` is there by itself. */
+/** Defines a subcommand whose words are parsed by its table. Adds `--help` automatically. */
 export function defineSubcommand<const Options extends OptionTable>(
   definition: SubcommandDefinition<Options>,
 ): Subcommand {
@@ -49,9 +49,9 @@ type Reader = Pick<
 >;
 
 /**
- * Reads the words behind a subcommand.
+ * Parses the words after a subcommand's name.
  *
- * @throws {ProtocolError} `invalid_option` naming the word, and the nearest one there is
+ * @throws {ProtocolError} `invalid_option` with the word and the nearest valid one
  */
 function readCommandLine(
   { name: command, options, actions, maxWords, takesProgram = false, passesOver }: Reader,

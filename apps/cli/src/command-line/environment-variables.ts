@@ -25,7 +25,7 @@ export const environmentVariables: readonly EnvironmentVariable[] = [
   { name: "HOME", help: "Where ~ is" },
 ];
 
-/** The variables that say where requests to providers go, or are a part of that. */
+/** The variables that set the addresses of providers, or parts of them. */
 export const addressVariables: readonly EnvironmentVariable[] = [
   { name: "ANTHROPIC_BASE_URL", help: "Address of anthropic, without /v1" },
   { name: "OPENAI_BASE_URL", help: "Address of openai, with /v1" },

@@ -1,6 +1,6 @@
 import type { CliOptions } from "./cli-options.ts";
 
-/** Options that say which conversation to begin with, or how to show it; an editor decides both. */
+/** Options that choose the conversation to start with or how it is shown; in an editor, the editor decides both. */
 export const foreignToEditors: ReadonlySet<keyof CliOptions> = new Set<keyof CliOptions>([
   "mode",
   "print",

@@ -6,7 +6,7 @@ const WIDTH = 100;
 
 const INDENT = 34;
 
-/** The options of the host that `tau --help` shows; `tau help options` has all. */
+/** The host options that `tau --help` shows; `tau help options` shows all of them. */
 const shown: readonly (readonly [title: string, names: readonly string[]])[] = [
   ["Model", ["provider", "model", "thinking", "api-key", "list-models"]],
   ["Session", ["continue", "session", "no-session"]],
@@ -74,7 +74,7 @@ function leftOf(name: string, { short, kind, value = "value" }: OptionRow): stri
   return `  ${shortName}--${name}${kind === "switch" ? "" : given}`;
 }
 
-/** Names with a sentence each, one below the other. */
+/** Lists names, each with a sentence, one per line. */
 export function wordedRows(rows: readonly (readonly [name: string, help: string])[]): string {
   return rows.map(([name, help]) => wordedRow(`  ${name}`, help)).join("\n");
 }

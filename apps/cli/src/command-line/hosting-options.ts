@@ -74,7 +74,7 @@ export function clientTimeoutOf({ clientTimeoutMs, listen }: HostingOptions): nu
 }
 
 /**
- * The value of an option that is a time.
+ * Parses an option whose value is a duration.
  *
  * @throws {ProtocolError} `invalid_option`
  */

@@ -1,23 +1,26 @@
-/** What an option takes instead of one value. `optional` takes the next word unless that is an option or a file. */
+/**
+ * What an option takes if not exactly one value. `optional` takes the next word unless that is an option or a
+ * file.
+ */
 type OptionKind = "switch" | "list" | "optional";
 
-/** An option of a command; its long name is its key in the table. */
+/** An option of a command; its key in the table is its long name. */
 export interface OptionRow {
-  /** By default the option takes one value. */
+  /** By default, the option takes one value. */
   readonly kind?: OptionKind;
-  /** Without the dash; some have several letters, as in pi. */
+  /** Without the dash; as in pi, some short names have several letters. */
   readonly short?: string;
   readonly choices?: readonly string[];
-  /** What stands for the value in help; `value` by default. */
+  /** The placeholder for the value in help; `value` by default. */
   readonly value?: string;
-  /** Whether the value is a path, which a shell completes. */
+  /** Whether the value is a path that a shell should complete. */
   readonly isPath?: boolean;
-  /** Whether an empty value is a mistake; an empty path always is one. */
+  /** Whether an empty value is rejected; an empty path always is. */
   readonly isNeverEmpty?: boolean;
   readonly help: string;
-  /** The member of the options that the value goes to; by default the name in camel case. */
+  /** The member of the parsed options that holds the value; by default the long name in camel case. */
   readonly key?: string;
-  /** Where the value of a switch goes when one follows it after `=`. */
+  /** The member that holds the value of a switch if one is given after `=`. */
   readonly inlineKey?: string;
 }
 
@@ -45,7 +48,7 @@ export type ListValues<Table extends OptionTable> = {
     : never]: string[];
 };
 
-/** The values of a table's options by their keys; a list that nobody wrote is empty. */
+/** The values of a table's options by key; a list option that is not given is empty. */
 export type OptionValues<Table extends OptionTable> = ListValues<Table> & {
   [Name in keyof Table as Table[Name]["kind"] extends "list"
     ? never

@@ -35,23 +35,23 @@ describe("readHostLine", () => {
     ["--model", "--thinking=high"],
     ["--append-system-prompt", "-p"],
     ["-n", "--continue"],
-  ])("says that the value is missing in %s %s", (option, next, ...rest) => {
+  ])("reports the missing value in %s %s", (option, next, ...rest) => {
     const told = `${option}: it needs a value, and ${next} is an option`;
     expect(refused(option, next, ...rest)).toContain(told);
   });
 
-  it("takes what looks like an option as a value after an equals sign", () => {
+  it("accepts a value that looks like an option after an equals sign", () => {
     expect(readHostLine(["--name=--thinking"]).name).toBe("--thinking");
   });
 
   it.each(["--model", "--provider", "--store", "--session", "--session-dir", "-e"])(
-    "needs a value for %s that is not empty",
+    "rejects an empty value for %s",
     (option) => {
       expect(refused(option, "")).toContain(`${option}: it needs a value that is not empty`);
     },
   );
 
-  it("takes a negative number as a prompt", () => {
+  it("treats a negative number as a prompt", () => {
     expect(readHostLine(["-p", "-1", "-.5"]).messages).toEqual(["-1", "-.5"]);
   });
 
@@ -72,11 +72,11 @@ describe("readHostLine", () => {
     });
   });
 
-  it("takes the older name of --extension", () => {
+  it("accepts the old name of --extension", () => {
     expect(readHostLine(["--hook", "a.ts", "-e", "b.ts"]).extension).toEqual(["a.ts", "b.ts"]);
   });
 
-  it("takes everything after -- as messages", () => {
+  it("treats everything after -- as messages", () => {
     expect(readHostLine(["-p", "--", "--mode", "-x", "@file"])).toMatchObject({
       print: true,
       messages: ["--mode", "-x", "@file"],
@@ -84,7 +84,7 @@ describe("readHostLine", () => {
     });
   });
 
-  it("takes a prompt that begins with dashes as a prompt", () => {
+  it("treats a prompt that begins with dashes as a prompt", () => {
     expect(readHostLine(["---\ntitle: x\n---\nDo it"]).messages).toEqual([
       "---\ntitle: x\n---\nDo it",
     ]);
@@ -92,7 +92,7 @@ describe("readHostLine", () => {
     expect(readHostLine(["-"]).messages).toEqual(["-"]);
   });
 
-  it("keeps unknown long flags for extensions, with their values", () => {
+  it("keeps unknown long flags and their values for extensions", () => {
     const { unknown, messages } = readHostLine(["--plan", "deep", "--fast", "--level=3", "--end"]);
     expect([...unknown]).toEqual([
       ["plan", "deep"],
@@ -103,7 +103,7 @@ describe("readHostLine", () => {
     expect(messages).toEqual([]);
   });
 
-  it("gives words back to the prompt, in their place, when a flag turns out to be a switch", () => {
+  it("restores words to their place in the prompt when a flag turns out to be a switch", () => {
     const line = ["one", "--plan", "two", "--level", "3", "three", "--fast", "false", "--plan"];
     const options = readHostLine(line);
     const level = ["level", "string"] as const;
@@ -119,7 +119,7 @@ describe("readHostLine", () => {
     ]);
   });
 
-  it("takes a search after --list-models, but no flag and no file", () => {
+  it("takes a search term after --list-models, but not a flag or a file", () => {
     expect(readHostLine(["--list-models", "sonnet"]).listModels).toBe("sonnet");
     expect(readHostLine(["--list-models", "--offline"])).toMatchObject({
       listModels: "",
@@ -128,7 +128,7 @@ describe("readHostLine", () => {
     expect(readHostLine(["--list-models"]).listModels).toBe("");
   });
 
-  it("refuses by the flag's name what makes no sense", () => {
+  it("names the flag when it rejects an invalid combination", () => {
     expect(refused("--mode")).toBe("invalid_option: Invalid option --mode: it needs a value");
     expect(refused("--mode", "tui")).toContain('"tui" is not one of text, json, rpc');
     expect(refused("--thinking", "hard")).toContain("--thinking");
@@ -136,14 +136,14 @@ describe("readHostLine", () => {
     expect(refused("-q")).toContain("-q");
   });
 
-  it("knows no flag from the prototype", () => {
+  it("recognises no flag from the object prototype", () => {
     expect([...readHostLine(["--constructor", "--toString"]).unknown.keys()]).toEqual([
       "constructor",
       "toString",
     ]);
   });
 
-  it("never fails in another way than by refusing an option, and loses no word", () => {
+  it("fails only with invalid_option and loses no word", () => {
     const word = fc.oneof(
       fc.string(),
       fc.constantFrom(
@@ -167,8 +167,8 @@ describe("readHostLine", () => {
   });
 });
 
-describe("a flag with a value behind an equals sign", () => {
-  it.each(["--continue", "--resume"])("%s=FILE names the session", (flag) => {
+describe("a flag with a value after an equals sign", () => {
+  it.each(["--continue", "--resume"])("names the session with %s=FILE", (flag) => {
     const options = readHostLine([`${flag}=a.jsonl`]);
     expect(options.session).toBe("a.jsonl");
     expect(options[flag === "--continue" ? "continue" : "resume"]).toBeUndefined();
@@ -176,7 +176,7 @@ describe("a flag with a value behind an equals sign", () => {
     expect(refused(`${flag}=`)).toContain("it needs a file");
   });
 
-  it("is refused for a switch that has no value", () => {
+  it("is rejected for a switch that takes no value", () => {
     expect(refused("--approve=false")).toBe(
       "invalid_option: Invalid option --approve: it takes no value",
     );

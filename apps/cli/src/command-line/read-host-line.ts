@@ -65,7 +65,7 @@ function readOption(options: CliOptions, token: OptionToken, queue: Token[]): vo
   else Reflect.set(options, key, checked);
 }
 
-/** The next word, unless it is a file or comes after `--`. */
+/** Takes the next word unless it is a file or comes after `--`. */
 function takeWord(queue: Token[]): string | undefined {
   const [next] = queue;
   if (next?.kind !== "word" || next.isBehind || /^[-@]/.test(next.word)) return undefined;

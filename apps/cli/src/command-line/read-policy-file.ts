@@ -5,7 +5,7 @@ import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import { refuse } from "./values.ts";
 
 /**
- * Reads the value of `--policy`: a file, or what looks like JSON.
+ * Reads the value of `--policy`: a path, or JSON.
  *
  * @throws {ProtocolError} `invalid_option`
  */

@@ -3,15 +3,15 @@ import { hostOptions } from "./host-options.ts";
 import { refuseLong } from "./values.ts";
 
 /**
- * Decides about options that the host does not know, now that extensions have declared theirs.
+ * Resolves options that the host does not know, once extensions have declared theirs.
  *
- * @throws {ProtocolError} `invalid_option` for one that nobody knows
+ * @throws {ProtocolError} `invalid_option` for an option that nothing declares
  */
 export function settleUnknown(
   options: CliOptions,
   declared: ReadonlyMap<string, "boolean" | "string">,
 ): void {
-  // Another host has checked the command line of a subagent's host, whose folder may be another.
+  // The parent host has checked the command line of a subagent's host, which may run in another folder.
   if (!options.areUnknownSettled && options.taskDepth === undefined) {
     for (const name of options.unknown.keys()) {
       if (declared.has(name)) continue;
@@ -22,8 +22,8 @@ export function settleUnknown(
 }
 
 /**
- * Makes prompts again of words that were taken for values of switches. `true` and `false` are values
- * of switches, too.
+ * Turns words that were read as values of switches back into prompts. Switches still accept the values `true`
+ * and `false`.
  */
 function returnWords(options: CliOptions, declared: ReadonlyMap<string, string>): void {
   const kept: BorrowedWord[] = [];

@@ -6,9 +6,9 @@ export type Token =
       readonly kind: "option";
       /** The name without dashes. */
       readonly name: string;
-      /** What was typed, without the value. */
+      /** The option as typed, without its value. */
       readonly shown: string;
-      /** Undefined when there is no such option. */
+      /** Undefined if the table has no such option. */
       readonly row: OptionRow | undefined;
       readonly value: string | undefined;
       readonly isInline: boolean;
@@ -20,15 +20,15 @@ export type Token =
       readonly isBehind: boolean;
     };
 
-/** Stands for a word that only looks like an option. */
+/** Replaces a word that only looks like an option. */
 const PLAIN_WORD = "word";
 
-/** Stands for a short option that is in no table. */
+/** Replaces a short option that is not in the table. */
 const UNKNOWN_SHORT = "--unknown-short";
 
 /**
- * Splits a command line into options and words. Of an option that is in no table, it is open
- * whether the word behind it is its value.
+ * Splits a command line into options and words. For an option that is not in the table, the caller has to
+ * decide whether the next word is its value.
  */
 export function tokensOf(words: readonly string[], table: OptionTable): Token[] {
   const rows = Object.entries(table);
@@ -36,7 +36,7 @@ export function tokensOf(words: readonly string[], table: OptionTable): Token[] 
     rows.flatMap(([name, { short }]) => (short === undefined ? [] : [[`-${short}`, `--${name}`]])),
   );
   const { tokens } = parseArgs({
-    // Same length and order: the index of a token is that of its word.
+    // The mapped words keep length and order, so the index of a token is the index of its word.
     args: words.map((word) => shorts.get(word) ?? asLongOption(word)),
     options: Object.fromEntries(rows.map(([name, row]) => [name, { type: typeOf(row) }])),
     strict: false,

@@ -10,10 +10,9 @@ interface TypedOption {
 }
 
 /**
- * The value of an option that exists.
+ * The value of a known option.
  *
- * @param table - all options: where one of them follows, the value is missing
- *
+ * @param table - all options: if the next word is one of them, the value is missing
  * @throws {ProtocolError} `invalid_option`
  */
 export function checkedValue(
@@ -38,7 +37,7 @@ export function checkedValue(
   return value;
 }
 
-/** Whether a word is an option of the table, alone or with a value behind an equals sign. */
+/** Whether a word is an option of the table, alone or with a value after an equals sign. */
 function isOption(word: string, table: OptionTable): boolean {
   const [, long] = /^--([\w-]+)(?:=|$)/.exec(word) ?? [];
   if (long !== undefined) return Object.hasOwn(table, long);
@@ -46,7 +45,7 @@ function isOption(word: string, table: OptionTable): boolean {
 }
 
 /**
- * Refuses a long option that nobody knows.
+ * Refuses an unknown long option.
  *
  * @param place - where the options are listed, such as `tau --help`
  *
@@ -58,9 +57,9 @@ export function refuseLong(name: string, names: Iterable<string>, place: string)
 }
 
 /**
- * Refuses a short option that nobody knows.
+ * Refuses an unknown short option.
  *
- * @throws {ProtocolError} `invalid_option` with a long one that was probably meant
+ * @throws {ProtocolError} `invalid_option` with the long option that was probably meant
  */
 export function refuseShort(shown: string, table: OptionTable, place = "tau --help"): never {
   const hint = nearestHint(shown.slice(1), Object.keys(table), "--");
@@ -68,10 +67,9 @@ export function refuseShort(shown: string, table: OptionTable, place = "tau --he
 }
 
 /**
- * The value of an option that is a whole number.
+ * Parses an option whose value is a whole number.
  *
- * @param pattern - the digits it may have
- *
+ * @param pattern - the digits allowed
  * @throws {ProtocolError} `invalid_option`
  */
 export function wholeNumber(

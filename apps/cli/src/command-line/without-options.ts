@@ -1,6 +1,6 @@
 import { hostOptions } from "./host-options.ts";
 
-/** The words of a host's command line without some of its options and their values. */
+/** A host's command line without certain options and their values. */
 export function withoutOptions(words: readonly string[], names: readonly string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at < words.length; at += 1) {

@@ -7,7 +7,10 @@ import { readHostLine } from "../command-line/read-host-line.ts";
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { VERSION } from "../process/version.ts";
 
-/** Options that nobody gives an editor's agent: of hosts, of subagents, and without effect. */
+/**
+ * Options that make no sense for an editor's agent: those of servers, those of subagents, and those without
+ * effect.
+ */
 const unshown: ReadonlySet<string> = new Set<keyof CliOptions>([
   ...foreignToEditors,
   ...(["taskDepth", "taskFolder", "taskAgents", "agentName", "theme", "noThemes"] as const),

@@ -31,7 +31,7 @@ export const conformance = defineSubcommand({
     },
   },
   takesProgram: true,
-  // The client starts this program as it starts a host, with arguments of its own.
+  // The client starts this program like a host, with its own arguments.
   passesOver: (words) => words.some((word) => word === "--play" || word.startsWith("--play=")),
   notes: `The host is started with --mode rpc, unless a --mode is among its arguments.
 Exit code: 0 if everything tried holds, 1 if not, 2 if the host does not start.`,

@@ -5,14 +5,14 @@ import { readHostLine } from "../command-line/read-host-line.ts";
 import type { Subcommand } from "../command-line/subcommand.ts";
 import { VERSION } from "../process/version.ts";
 
-/** Options that a console has anyway, or that are about other ways to run. */
+/** Options that a console always sets, or that belong to other modes. */
 const unshown: ReadonlySet<string> = new Set<keyof CliOptions>([
   ...(["mode", "print", "sessions", "console", "clientTimeoutMs"] as const),
   ...(["session", "continue", "resume", "fork", "sessionId", "name"] as const),
   ...(["taskDepth", "taskFolder", "taskAgents", "agentName", "theme", "noThemes"] as const),
 ]);
 
-/** `tau console`; it takes the options of the host. */
+/** Defines `tau console`, which accepts the options of the host. */
 export const consoleCommand: Subcommand = {
   name: "console",
   summary: "Open a page that shows the sessions of a host, and works with them",

@@ -66,7 +66,7 @@ const topics: Readonly<Record<string, () => Promise<string>>> = {
 };
 
 /**
- * What `tau help` says on a topic; without one, what `tau --help` says.
+ * The text of `tau help <topic>`; without a topic, that of `tau --help`.
  *
  * @throws {ProtocolError} `invalid_option` with the nearest topic
  */

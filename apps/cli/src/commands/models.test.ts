@@ -27,7 +27,7 @@ async function run(words: readonly string[], variables: Record<string, string> =
   return { folder, exitCode, printed: printed.join("") };
 }
 
-it("lists the models with a key", async () => {
+it("lists the models that have a key", async () => {
   const { exitCode, printed } = await run(["gpt-oss"], { GROQ_API_KEY: "k" });
   expect(exitCode).toBe(0);
   expect(printed).toMatch(/^provider +model/);
@@ -35,7 +35,7 @@ it("lists the models with a key", async () => {
   expect(printed).not.toContain("llama");
 });
 
-it("keeps newer facts of a provider", async () => {
+it("keeps newer facts that a provider reports", async () => {
   const answers: Record<string, unknown> = {
     "/api.json": { openai: { models: { a: { id: "gpt-99", limit: { context: 500_000 } } } } },
     "/v1/models": { data: [{ id: "gpt-99" }, { id: "gpt-5" }] },
@@ -64,7 +64,7 @@ it("keeps newer facts of a provider", async () => {
   });
 });
 
-it("refuses what it does not know before anything is asked", async () => {
+it("rejects unknown words before it sends a request", async () => {
   await expect(run(["refresh", "nobody"])).rejects.toThrow(/nobody.*no such provider/);
   await expect(run(["refresh", "--from", "file:///x"])).rejects.toThrow(/http or https URL/);
   await expect(run(["--from", "https://x.example"])).rejects.toThrow(/tau models refresh/);

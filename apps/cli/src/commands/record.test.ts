@@ -29,7 +29,7 @@ function placesFor(models: object) {
   return { folder, printed, run };
 }
 
-it("keeps a reply without keys in a new folder", async () => {
+it("records a reply in a new folder without any key", async () => {
   await using server = await startLoopbackServer({
     scenario: ["Hello."],
     credentials: { key: "key-of-a-company-123" },
@@ -57,7 +57,7 @@ it.each([
   [["--provider", "work", "--model", "m", "Hi"], /--out/],
   [["--provider", "work", "--model", "m", "--out", "x"], /needs a prompt/],
   [["--provider", "nobody", "--model", "m", "--out", "x", "Hi"], /nobody/],
-])("refuses %j before anything is sent or made", async (words, message) => {
+])("rejects %j before it sends or creates anything", async (words, message) => {
   const work = {
     baseUrl: "http://127.0.0.1:1/v1",
     api: "openai-completions",

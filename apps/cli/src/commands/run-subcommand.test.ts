@@ -21,7 +21,7 @@ const context = {
   environment: readEnvironment(),
 };
 
-/** What is said of a command line; empty when it is for the host. */
+/** The error for a command line; empty if the command line is valid for the host. */
 const refusal = async (...words: string[]): Promise<string> => {
   try {
     const outcome = await runSubcommand(words, context);
@@ -34,13 +34,13 @@ const refusal = async (...words: string[]): Promise<string> => {
 };
 
 describe("the first word", () => {
-  it.each(subcommands.map(({ name }) => name))("%s is a command only there", async (name) => {
+  it.each(subcommands.map(({ name }) => name))("accepts %s as a command only in first position", async (name) => {
     expect(await refusal("--offline", name)).toContain("must be the first word");
     expect(await refusal("-p", name)).toBe("");
     expect(await refusal("hello", name)).toBe("");
   });
 
-  it("is refused when it is nearly a command", async () => {
+  it("is rejected when it misspells a command", async () => {
     expect(await refusal("instal", "npm:thing", "-l")).toContain("the nearest is install");
     expect(await refusal("conifg")).toContain("the nearest is config");
     expect(await refusal("mpc", "list")).toContain("the nearest is mcp;");
@@ -48,7 +48,7 @@ describe("the first word", () => {
     expect(await refusal("rewnd", "-p")).toBe("");
   });
 
-  it("is refused when it is the verb of a command, or nearly", async () => {
+  it("is rejected when it is, or misspells, an action of a command", async () => {
     expect(await refusal("login")).toContain("the nearest is auth login;");
     expect(await refusal("logni", "anthropic")).toContain("the nearest is auth login;");
     expect(await refusal("--offline", "login")).toContain("the nearest is auth login;");
@@ -56,7 +56,7 @@ describe("the first word", () => {
     expect(await refusal("login", "-p")).toBe("");
   });
 
-  it("is refused when it is all there is, and means nothing", async () => {
+  it("is rejected when it is the only word and not a command", async () => {
     for (const word of ["doctor", "hello", "version"]) {
       expect(await refusal(word)).toBe(
         `Invalid option ${word}: there is no such command; tau help lists them; to send the word as a prompt, add -p`,
@@ -65,7 +65,7 @@ describe("the first word", () => {
     }
   });
 
-  it("is a prompt otherwise", async () => {
+  it("is a prompt in all other cases", async () => {
     const prompts = ["explain this", "list the files", "/review", "hi!", "修复这个错误"];
     for (const word of prompts) expect(await refusal(word), word).toBe("");
     for (const word of ["fix", "explain", "go", "why"]) {
@@ -79,14 +79,14 @@ describe("the first word", () => {
 describe("each subcommand", () => {
   const table = subcommands.filter(({ name }) => name !== "acp");
 
-  it.each(table)("$name names what is near an unknown option", async ({ name }) => {
+  it.each(table)("$name suggests the nearest known option", async ({ name }) => {
     expect(await refusal(name, "--hepl")).toBe(
       "Invalid option --hepl: there is no such option; the nearest is --help",
     );
     expect(await refusal(name, "-q")).toContain("Invalid option -q: there is no such option");
   });
 
-  it.each(subcommands)("$name has help", async ({ name, summary, options }) => {
+  it.each(subcommands)("$name prints its help", async ({ name, summary, options }) => {
     printed.length = 0;
     expect(await refusal(name, "--help")).toBe("ran: 0");
     const text = printed.join("");
@@ -95,11 +95,11 @@ describe("each subcommand", () => {
     expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
     printed.length = 0;
     expect(await refusal("help", name)).toBe("ran: 0");
-    // A topic of the same name comes before it.
+    // If a help topic has the same name, its text comes first.
     expect(printed.join("").endsWith(text)).toBe(true);
   });
 
-  it("refuses an unknown action, with the nearest", async () => {
+  it("rejects an unknown action and suggests the nearest", async () => {
     const text = await refusal("mcp", "lsit");
     expect(text).toContain("expected add, list, test");
     expect(text).toContain("the nearest is list");
@@ -117,7 +117,7 @@ describe("tau help", () => {
     for (const { name } of subcommands) expect(printed.join("")).toContain(`  ${name} `);
   });
 
-  it("names the variables with the addresses of providers", async () => {
+  it("names the variables that set the addresses of providers", async () => {
     printed.length = 0;
     await refusal("help", "environment");
     const known = /[A-Z_]+_BASE_URL|OLLAMA_HOST|AZURE_OPENAI_RESOURCE_NAME/g;
@@ -131,7 +131,7 @@ describe("tau help", () => {
     ]);
   });
 
-  it("of acp fits a screen", async () => {
+  it("acp --help fits a screen", async () => {
     printed.length = 0;
     await refusal("acp", "--help");
     const lines = printed.join("").trimEnd().split("\n");
@@ -150,7 +150,7 @@ describe("tau help", () => {
     },
   );
 
-  it("and other texts name no page that a user does not have", () => {
+  it("help and error texts mention no page that is not published", () => {
     const root = fileURLToPath(new URL("../../../../", import.meta.url));
     const packages = readdirSync(join(root, "packages")).filter((name) => name !== "pi");
     const folders = ["apps/cli", ...packages.map((name) => `packages/${name}`)];

@@ -5,16 +5,16 @@ import { refuse } from "../command-line/values.ts";
 import { subcommands } from "./index.ts";
 
 export type Outcome =
-  /** They are for the host. */
+  /** The words are for the host. */
   | { readonly kind: "none" }
-  /** Undefined: the subcommand serves a client and ends the process itself. */
+  /** Undefined if the subcommand serves a client and ends the process itself. */
   | { readonly kind: "run"; readonly exitCode: number | undefined };
 
 /**
  * Runs the subcommand that the first word names.
  *
- * @throws {ProtocolError} `invalid_option` when it names one only nearly: a program that installs a
- *   package must not have its command line sent to a model
+ * @throws {ProtocolError} `invalid_option` if the first word nearly names a subcommand: a misspelt `install`
+ * must not be sent to a model as a prompt
  */
 export async function runSubcommand(
   words: readonly string[],
@@ -41,12 +41,12 @@ export async function runSubcommand(
 }
 
 /**
- * Refuses a command line of the host whose first word, behind options, is a subcommand or nearly one.
+ * Refuses a command line of the host whose first word, after options, is a subcommand or nearly one.
  *
  * @throws {ProtocolError} `invalid_option` naming the word
  */
 export function refuseLateSubcommand({ firstWord, print, export: page }: CliOptions): void {
-  // The word behind --export is a path; -p says that every word is a prompt.
+  // The word after --export is a path; with -p, every word is a prompt.
   if (firstWord === undefined || print === true || page !== undefined) return;
   if (subcommands.some(({ name }) => name === firstWord)) {
     const reason = "as a command, it must be the first word; to send it as a prompt, add -p";
@@ -57,7 +57,7 @@ export function refuseLateSubcommand({ firstWord, print, export: page }: CliOpti
 
 const promptHint = "to send the word as a prompt, add -p";
 
-/** Refuses what is nearly a command, and the verb of one, or nearly that. */
+/** Refuses a word that is nearly a command, or that is (or nearly is) an action of one. */
 function refuseNearCommand(word: string): void {
   const meant = subcommands.flatMap(({ name, actions = {} }) => [
     [name, name] as const,

@@ -2,14 +2,14 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
 import type { Workspace } from "@tau-agent/coding-agent/workspace";
 
-/** History may hold what the agent must not see. */
+/** The history may contain what the agent must not see. */
 const leftOut = ".git";
 
 /**
- * Copies a folder of this machine into a workspace: files with their modes, and folders. Links are refused,
- * because through one that leads out a run could change the original.
+ * Copies a folder of this machine into a workspace: folders, and files with their modes. Rejects links:
+ * through a link that points outside, a run could change the original.
  *
- * @throws {Error} names the link
+ * @throws {Error} with the path of the link
  */
 export async function copyFolder(from: string, workspace: Workspace, to: string): Promise<void> {
   await workspace.createDirectory(to);

@@ -26,15 +26,15 @@ interface EvalRequest {
   readonly jobs?: string;
   readonly policy?: string;
   readonly json?: boolean;
-  /** Options of the hosts. */
+  /** Options for the hosts. */
   readonly behind: readonly string[] | undefined;
 }
 
 const COMMAND_TIMEOUT_MS = 600_000;
-/** The lock of a process that was killed is found to be stale within this time. */
+/** Long enough to detect that the lock of a killed process is stale. */
 const LOCK_WAIT_MS = 3000;
 
-/** Options of a host that an evaluation decides itself. */
+/** Options of a host that the evaluation sets itself. */
 const decided: readonly (keyof CliOptions)[] = [
   ...(["mode", "print", "cwd", "session", "continue", "resume", "fork", "sessionId"] as const),
   ...(["noSession", "sessionDir", "trajectoryFile", "export", "listModels", "sessions"] as const),
@@ -53,7 +53,7 @@ export async function evalCommand(
   const tasks = await readTasks(folder);
   const words = hostOptionsOf(request, behind);
   const named = readHostLine(words);
-  // As it was read: the hosts run in other folders, whose files could be called the same.
+  // Passes the policy's contents: the hosts run in other folders, where its path could name another file.
   const { policy } = named;
   const limits = (await sessionPolicy(policy))?.merged;
   const options = withoutOptions(words, ["policy"]);
@@ -78,11 +78,11 @@ export async function evalCommand(
       `warning: no sandbox here (${sandbox.reason}): an agent that looks for the checks can find them`,
     );
   }
-  // What this process was started with would name the tasks to all others.
+  // The arguments of this process would show the path of the tasks to every other process.
   process.title = "tau";
   const hosts: EvalHosts = {
     program: environment.program,
-    // Nobody is there to ask; a policy may want it nevertheless.
+    // Nobody is there to approve tool calls, so all are allowed unless the policy sets a mode.
     options: limits?.permissions?.mode ? options : ["--permission-mode", "all", ...options],
     policy,
     workspace: named.workspace,
@@ -124,7 +124,7 @@ export async function evalCommand(
   return stopped === undefined && results.every(({ status }) => status !== "error") ? 0 : 1;
 }
 
-/** The last ones count, so those behind `--` come last. */
+/** The last option takes precedence, so those after `--` come last. */
 function hostOptionsOf(
   { model, policy }: Pick<EvalRequest, "model" | "policy">,
   behind: readonly string[],
@@ -141,7 +141,7 @@ interface SandboxLimits {
   readonly ceiling: ManagedPolicy["sandbox"];
 }
 
-/** The user's sandbox, or one; in it, nothing of the tasks can be read. */
+/** The user's sandbox or a default one, with everything about the tasks made unreadable. */
 async function sandboxOf(
   { sandboxFiles }: SettingsStore,
   { agentDirectory, cwd, variables }: ProcessEnvironment,

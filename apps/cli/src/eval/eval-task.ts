@@ -3,32 +3,32 @@ import type { Params } from "@tau-agent/rpc-protocol";
 export interface EvalTask {
   readonly name: string;
   readonly prompt: string;
-  /** The folder that each run works on a copy of. */
+  /** The folder of which each run gets a copy. */
   readonly folder?: string | undefined;
-  /** A line for the shell, before the agent begins. */
+  /** A shell command that runs before the agent starts. */
   readonly setup?: string | undefined;
-  /** A line for the shell, once the agent has ended; the run has passed if it exits with 0. */
+  /** A shell command that runs after the agent has ended; exit code 0 means that the run has passed. */
   readonly check: string;
-  /** Files that are laid over those of the agent for the check. */
+  /** Files that overwrite those of the agent before the check. */
   readonly checkFolder?: string | undefined;
   readonly budget?: Params<"set_budget"> | undefined;
-  /** Where the tools act: a name of the settings, or a spec. */
+  /** Where the tools act: the name of a workspace in the settings, or a spec. */
   readonly workspace?: string | undefined;
-  /** Changes with everything that decides what a run is. */
+  /** Changes when anything that defines a run changes. */
   readonly digest: string;
 }
 
 /** How one run of a task ended. */
 export interface EvalRun {
   readonly task: string;
-  /** From 1 on. */
+  /** Counts from 1. */
   readonly run: number;
   readonly digest: string;
   readonly passed: boolean;
-  /** `error`: the run could not take place; the agent is not to blame. */
+  /** `error`: the run could not take place for a reason outside the agent. */
   readonly status: "completed" | "aborted" | "budget_exceeded" | "error";
   readonly error?: string | undefined;
-  /** The end of what the check printed, of a run that did not pass. */
+  /** The end of the check's output if the run did not pass. */
   readonly output?: string | undefined;
   readonly costUsd: number;
   readonly tokens: {
@@ -37,8 +37,8 @@ export interface EvalRun {
     readonly cacheRead: number;
     readonly cacheWrite: number;
   };
-  /** How long the agent worked, without setup and check. */
+  /** How long the agent worked, excluding setup and check. */
   readonly timeMs: number;
-  /** The session's file. */
+  /** Path of the session file. */
   readonly session?: string | undefined;
 }

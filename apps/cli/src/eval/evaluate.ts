@@ -10,20 +10,20 @@ interface Evaluation {
   readonly jobs: number;
   readonly hosts: EvalHosts;
   readonly journal: EvalJournal;
-  /** The folder for everything that stays. */
+  /** The folder for everything that is kept. */
   readonly folder: string;
   readonly onRun: (result: EvalRun) => void;
 }
 
-/** So many runs that fail in the same words mean that none can take place. */
+/** After so many runs that fail with the same error, no run is expected to succeed. */
 const SAME_FAILURES = 3;
 
 /** Why an evaluation ended early; undefined if every run has its result. */
 export type Stopped = { readonly reason: string } | undefined;
 
 /**
- * Runs every task as often as wanted, several side by side. Results of an earlier command that was killed
- * count, if their tasks are still the same.
+ * Runs every task as often as requested, several runs in parallel. Reuses the results of an earlier, killed
+ * command if their tasks are unchanged.
  */
 export async function evaluate(
   evaluation: Evaluation,
@@ -50,7 +50,7 @@ export async function evaluate(
       const result = await runTask(task, run, { hosts, sessions, begun });
       fresh.push(result);
       stopped ??= sameFailure(fresh);
-      // A run that could not take place is tried again by the same command.
+      // Running the same command again retries a run that could not take place.
       if (result.status !== "error") await journal.end(result);
       results.push(result);
       onRun(result);
@@ -70,7 +70,7 @@ function sameFailure(results: readonly EvalRun[]): Stopped {
   return areSame ? { reason: String(first?.error) } : undefined;
 }
 
-/** Counts, names of temporary folders and the like differ. */
+/** Counts, names of temporary folders and the like differ between otherwise equal errors. */
 function wordsOf(error: string): string {
   return error.replace(/\S*\d\S*/g, "");
 }

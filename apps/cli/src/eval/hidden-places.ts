@@ -3,8 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import { isInside } from "@tau-agent/system";
 
 /**
- * What an agent must not read: the tasks, and the repositories around them, whose history has the checks,
- * too.
+ * What an agent must not read: the tasks and the repositories around them, whose history also contains the
+ * checks.
  */
 export async function hiddenPlaces(tasksFolder: string): Promise<string[]> {
   const places = [tasksFolder];
@@ -14,7 +14,7 @@ export async function hiddenPlaces(tasksFolder: string): Promise<string[]> {
   }
 }
 
-/** What is in a hidden place is hidden with it. */
+/** A hidden folder already hides what is inside it. */
 function outermost(places: readonly string[]): string[] {
   return places.filter(
     (place, index) =>
@@ -27,7 +27,7 @@ async function repositoryAt(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return [];
   if (found.isDirectory()) return [path];
-  // Of a work tree or a submodule, a file that names the folder.
+  // In a work tree or a submodule, `.git` is a file with the path of the folder.
   const named = /^gitdir: (.*)/.exec(await readFile(path, "utf8").catch(() => ""))?.[1];
   if (named === undefined) return [];
   const own = resolve(dirname(path), named.trim());
@@ -35,10 +35,10 @@ async function repositoryAt(path: string): Promise<string[]> {
   return common === undefined ? [own] : [own, resolve(own, common.trim())];
 }
 
-/** Variables that say where somebody is, or which command they gave. */
+/** Variables that reveal the current folder or the command that was run. */
 const telling = /^(PWD|OLDPWD|INIT_CWD|_|npm_.*)$/;
 
-/** The environment of a host, without what names the tasks. */
+/** A host's environment without the variables that reveal the tasks. */
 export function discreetEnvironment(
   variables: Readonly<Record<string, string | undefined>>,
   hidden: readonly string[],

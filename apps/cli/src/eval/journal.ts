@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import type { EvalRun } from "./eval-task.ts";
 
-/** A run that began, and the folder that it works in, if that is on this machine. */
+/** A run that has begun and, if it is on this machine, its folder. */
 interface Begun {
   readonly task: string;
   readonly run: number;
@@ -11,12 +11,12 @@ interface Begun {
 }
 
 /**
- * What is known of an evaluation on disk: a line when a run begins, and one with its result, each there
- * before anything else happens. So the same command goes on after a `kill -9`.
+ * The record of an evaluation on disk: one line when a run begins and one with its result, each written
+ * before anything else happens. After a `kill -9`, the same command therefore continues the evaluation.
  */
 export class EvalJournal {
   readonly #path: string;
-  /** The results that need no other run. */
+  /** The results of runs that need no repetition. */
   readonly done: readonly EvalRun[];
   /** Folders of runs that have not ended. */
   readonly left: readonly string[];
@@ -31,7 +31,7 @@ export class EvalJournal {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, "journal.jsonl");
     const text = await readFile(path, "utf8").catch(() => "");
-    // Of a host that was killed, the last line may be a part of one.
+    // If a host was killed, the last line may be incomplete.
     if (text !== "" && !text.endsWith("\n")) await appendFile(path, "\n");
     const lines = text.split("\n").map(parseObject);
     const ofType = (type: string) => lines.filter((line) => line?.type === type);
@@ -55,7 +55,7 @@ export class EvalJournal {
     return this.#append({ type: "done", result });
   }
 
-  /** The evaluation is complete: the same command begins another one. */
+  /** The evaluation is complete; running the same command again starts a new one. */
   async close(): Promise<void> {
     await rename(this.#path, `${this.#path.replace(/\.jsonl$/, "")}-${Date.now()}.jsonl`);
   }

@@ -20,7 +20,7 @@ function write(files: Readonly<Record<string, string>>): void {
   }
 }
 
-it("reads tasks in TOML and JSON, as files and in folders", async () => {
+it("reads tasks in TOML and JSON, both as single files and in folders", async () => {
   write({
     "a.toml": 'prompt = "do"\ncheck = """\ntest -f x\n"""\n[budget]\nmaxCostUsd = 0.5\n',
     "b.json": '{"prompt": "p", "check": "c", "workspace": {"shell": ["sh"], "cwd": "/"}}',
@@ -54,20 +54,20 @@ it.each([
     "budget.maxCostUsd: expected a number",
   ],
   ["prompt = ", "Invalid TOML"],
-])("refuses %j in a sentence that names file and member", async (text, reason) => {
+])("rejects %j with an error that names the file and the member", async (text, reason) => {
   write({ "a.toml": text });
   await expect(readTasks(folder)).rejects.toThrow(reason);
   await expect(readTasks(folder)).rejects.toThrow("a.toml");
 });
 
-it("refuses a folder without tasks, and two tasks with one name", async () => {
+it("rejects a folder without tasks and two tasks with one name", async () => {
   await expect(readTasks(folder)).rejects.toThrow("it has no task");
   const text = '{"prompt": "p", "check": "c"}';
   write({ "a.json": text, "a/task.json": text });
   await expect(readTasks(folder)).rejects.toThrow("two tasks with the name a");
 });
 
-it("hides the repositories around the tasks, also that of a work tree", async () => {
+it("hides the repositories around the tasks, including that of a work tree", async () => {
   write({
     "tree/.git": "gitdir: ../main/.git/worktrees/t\n",
     "main/.git/worktrees/t/commondir": "../..\n",
@@ -84,6 +84,6 @@ it.each([
   [4, 4, 1, 1],
   [2, 4, 3, 1],
   [3, 2, 1, 1],
-])("pass@%i of %i runs with %i passed is %f", (k, runs, passed, share) => {
+])("computes pass@%i for %i runs with %i passed as %f", (k, runs, passed, share) => {
   expect(passAt(k, runs, passed)).toBeCloseTo(share);
 });

@@ -38,7 +38,7 @@ export async function readTasks(folder: string): Promise<EvalTask[]> {
   return [...tasks.values()];
 }
 
-/** Undefined for what is not a task's file. */
+/** Undefined if the entry is not the file of a task. */
 async function readTask(file: string, given: string | undefined): Promise<EvalTask | undefined> {
   const { stem, format } = taskFile.exec(basename(file))?.groups ?? {};
   if (stem === undefined) return undefined;

@@ -14,24 +14,24 @@ import type { EvalRun, EvalTask } from "./eval-task.ts";
 /** What all runs of an evaluation have in common. */
 export interface EvalHosts {
   readonly program: readonly string[];
-  /** The options of every host; the last ones count. */
+  /** The options of every host; of repeated options, the last counts. */
   readonly options: readonly string[];
   readonly policy: readonly ManagedPolicy[];
-  /** A workspace that these options name, for all tasks. */
+  /** The workspace, for all tasks, that these options name. */
   readonly workspace?: string | undefined;
   /** The specs of the user's settings, by name. */
   readonly workspaces: Readonly<Record<string, object>>;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** For runs on this machine; undefined where there is none. */
+  /** For runs on this machine; undefined if it has no sandbox. */
   readonly sandbox: string | undefined;
   readonly temporaryDirectory: string;
-  /** Of setup and check, each. */
+  /** For setup and check, separately. */
   readonly commandTimeoutMs: number;
 }
 
 interface PlacedRun {
   readonly workspace: Workspace;
-  /** The run's own folder; the project is in it. */
+  /** The run's own folder, which contains the project. */
   readonly root: string;
   readonly cwd: string;
   readonly workspaceOptions: readonly string[];
@@ -41,11 +41,11 @@ const noTokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 const MAX_OUTPUT = 2000;
 
 /**
- * One run of a task in a fresh copy of its folder. The check comes there once the agent's host has ended. Never
- * rejects.
+ * Runs one task once, in a fresh copy of its folder. Copies the check there only after the agent's host has
+ * ended. Never rejects.
  *
- * @param sessions - the folder for the session's file
- * @param begun - called before anything is made in the folder of the run
+ * @param sessions - the folder for the session file
+ * @param begun - called before anything is created in the folder of the run
  */
 export async function runTask(
   task: EvalTask,
@@ -93,7 +93,7 @@ export async function runTask(
   }
 }
 
-/** Names say nothing of an evaluation: an agent that knows of one may behave differently. */
+/** No name mentions an evaluation: an agent that detects one may behave differently. */
 async function place(
   task: EvalTask,
   { workspace: forAll, workspaces, temporaryDirectory }: EvalHosts,
@@ -173,8 +173,8 @@ async function work(
 }
 
 /**
- * Runs a setup or a check in a host of its own, and so in the sandbox: it may run what the agent wrote. The
- * script is a file, because the arguments of processes are for everybody to see.
+ * Runs a setup or a check in its own host and therefore in the sandbox, because it may run what the agent
+ * wrote. The script is a file, because any process can read the arguments of others.
  */
 async function runScript(
   script: string,
@@ -183,7 +183,7 @@ async function runScript(
 ): Promise<{ exitCode: number | undefined; output: string }> {
   const name = `.script-${randomBytes(6).toString("hex")}`;
   const path = `${placed.cwd}/${name}`;
-  // What is to be loaded into this host, such as a debugger, would not be found in the sandbox.
+  // A module preloaded into this host, such as a debugger, would not be found in the sandbox.
   const text = `unset NODE_OPTIONS\n${script}\n`;
   await placed.workspace.write(path, Buffer.from(text), { mode: 0o600 });
   await using client = host(placed, hosts, ["--no-session"]);
@@ -194,7 +194,7 @@ async function runScript(
   try {
     await client.start();
     const running = client.bash(`sh ./${name}`, { excludeFromContext: true });
-    // The host ends with its commands when it is stopped.
+    // When stopped, the host also ends its commands.
     running.catch(() => undefined);
     const { exitCode, output } = await Promise.race([running, tooLong.promise]);
     return { exitCode: exitCode ?? undefined, output };

@@ -1,16 +1,16 @@
 import type { EvalRun, EvalTask } from "./eval-task.ts";
 
-/** What is known of one task, or of all. */
+/** The results of one task, or of all tasks. */
 export interface EvalScore {
   readonly name: string;
   readonly runs: number;
   readonly passed: number;
-  /** How likely one run passes, and at least one of `k`. */
+  /** The probability that one run passes, and that at least one of `k` passes. */
   readonly passAt1: number;
   readonly passAtK: number;
   readonly costUsd: number;
   readonly tokens: number;
-  /** Of one run, on average. */
+  /** The average per run. */
   readonly timeMs: number;
   readonly errors: number;
 }
@@ -30,7 +30,7 @@ export function scoreTask(name: string, runs: readonly EvalRun[], k: number): Ev
   };
 }
 
-/** The tasks together; every task counts as much as any other. */
+/** The score of all tasks together; every task has the same weight. */
 export function scoreAll(scores: readonly EvalScore[]): EvalScore {
   const mean = (of: (score: EvalScore) => number) =>
     scores.length === 0 ? 0 : sum(scores.map(of)) / scores.length;
@@ -48,7 +48,7 @@ export function scoreAll(scores: readonly EvalScore[]): EvalScore {
   };
 }
 
-/** The chance that of `k` runs, drawn from `runs` of which `passed` passed, at least one did. */
+/** The probability that at least one of `k` runs passed, if they are drawn from `runs` of which `passed` passed. */
 export function passAt(k: number, runs: number, passed: number): number {
   if (passed === 0 || runs === 0) return 0;
   let allFail = 1;
@@ -58,7 +58,7 @@ export function passAt(k: number, runs: number, passed: number): number {
   return 1 - allFail;
 }
 
-/** A table for people. */
+/** A table for human readers. */
 export function evalTable(tasks: readonly EvalTask[], runs: readonly EvalRun[], k: number): string {
   const scores = tasks.map(({ name }) =>
     scoreTask(

@@ -1,4 +1,4 @@
-// Before all others: they use what Node 20 does not have.
+// Must come first: the other modules use what Node 20 lacks.
 import "./node-20.ts";
 import { createLocalWorkspace } from "@tau-agent/system";
 import { readExecServerOptions, readWords } from "./exec-server-options.ts";

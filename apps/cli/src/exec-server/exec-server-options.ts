@@ -2,17 +2,17 @@ import { realpathSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 
 export interface ExecServerOptions {
-  /** The folder in which the work starts. */
+  /** The initial working directory. */
   readonly cwd: string;
-  /** Nothing outside of these folders is opened; undefined for no limit. */
+  /** Files outside these folders cannot be opened; undefined for no limit. */
   readonly roots: readonly string[] | undefined;
 }
 
 export type RefuseOption = (option: string, reason: string) => never;
 
 /**
- * The folders of an exec server, by their real paths. Without `--cwd` the work starts in the current
- * folder, or, where that is outside of all roots, in the first of these.
+ * The folders of an exec server, as real paths. Without `--cwd`, the working directory is the current folder
+ * or, if that is outside all roots, the first root.
  */
 export function readExecServerOptions(
   given: { readonly cwd?: string | undefined; readonly root?: readonly string[] | undefined },
@@ -39,7 +39,7 @@ export function readExecServerOptions(
 }
 
 /**
- * Reads the words of the file that runs alone.
+ * Parses the arguments of the stand-alone exec server.
  *
  * @param words without the program
  */

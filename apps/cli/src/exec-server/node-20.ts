@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-// What this program uses of newer versions, for Node 20.
+// Features of newer Node versions that this program uses, added to Node 20.
 
 const require = createRequire(`${process.cwd()}/`);
 process.getBuiltinModule ??= ((name: string) => require(name)) as typeof process.getBuiltinModule;

@@ -11,16 +11,16 @@ import {
 import { enclosingWorkspace, keyVariableNames, type LocalWorkspace } from "@tau-agent/system";
 import type { ExecServerOptions } from "./exec-server-options.ts";
 
-/** How long what is open may take to end with its client. */
+/** How long open operations may take to end after the client has left. */
 const endMs = 2_000;
 const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Serves this machine as a workspace on stdin and stdout (decision 62), until stdin ends.
+ * Serves this machine as a workspace on stdin and stdout (decision 62) until stdin ends.
  *
- * @param open makes the workspace of this machine
+ * @param open creates the workspace of this machine
  */
 export async function serveExec(
   options: ExecServerOptions,
@@ -71,7 +71,7 @@ function takeFrames(input: Readable, server: WorkspaceServer, onEnd: () => void)
   for (const event of ["end", "close", "error"]) input.on(event, onEnd);
 }
 
-/** A promise asks to wait: the reader is slow. */
+/** A promise means that the sender should wait, because the reader is slow. */
 function sender(output: Writable): (frame: object) => Promise<void> | undefined {
   let waiting: Promise<void> | undefined;
   return (frame) => {
@@ -87,8 +87,8 @@ function sender(output: Writable): (frame: object) => Promise<void> | undefined 
 }
 
 /**
- * Stdout that never blocks. `process.stdout` writes to a pipe at once: a reader that is slow would stop
- * everything, also what could end the command that floods it.
+ * A stdout that never blocks. `process.stdout` writes to a pipe synchronously: a slow reader would stop
+ * everything, including the message that cancels the command flooding it.
  */
 function asyncStdout(): Writable {
   const status = fstatSync(1);
@@ -97,7 +97,7 @@ function asyncStdout(): Writable {
   return new Socket({ fd: 1, readable: false, writable: true });
 }
 
-/** Its commands do not inherit keys of providers, nor the address of a store with its password. */
+/** The server's commands inherit neither provider keys nor the address of a store, which includes its password. */
 function withoutKeys(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { TAU_STORE: _, ...rest } = variables;
   for (const name of keyVariableNames()) delete rest[name];

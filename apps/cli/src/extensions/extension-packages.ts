@@ -7,12 +7,12 @@ import { PI_VERSION } from "../process/version.ts";
 
 type Subpaths = Readonly<Record<string, string>>;
 
-/** Some extensions start programs that import pi's packages. */
+/** The packages of pi that programs started by extensions may import. */
 const packages: Readonly<Record<string, Subpaths>> = {
   ...piPackages("@earendil-works"),
   ...piPackages("@mariozechner"),
   typebox: { ".": "typebox", "./compile": "typebox/compile", "./value": "typebox/value" },
-  // The newest of pi's packages import it themselves.
+  // The newest pi packages import it.
   "@earendil-works/chord": { ".": "", "./context": "" },
 };
 
@@ -30,8 +30,8 @@ function piPackages(scope: string): Record<string, Subpaths> {
 }
 
 /**
- * Writes packages with the names of pi's packages that export the modules of this host, for programs
- * that extensions start.
+ * Writes packages under the names of pi's packages that export the modules of this host, for programs that
+ * extensions start.
  *
  * @returns the file of each module name
  *
@@ -63,7 +63,7 @@ export async function writePackages(
   return files;
 }
 
-/** The programs start another Node, in which this one is a library and no host. */
+/** The program runs in another Node process, in which this code is a library, not a host. */
 function librarySource(library: string): string {
   return `globalThis[Symbol.for("@tau-agent/library")] = true;
 const { hostModulesOfProcess } = await import(${JSON.stringify(library)});
@@ -98,7 +98,7 @@ function fileOf(subpath: string): string {
   return subpath === "." ? "dist/index.js" : `dist/${subpath.slice(2)}.js`;
 }
 
-/** Other hosts may be reading it: a file that is right is left alone. */
+/** Other hosts may be reading the file, so a correct one is not rewritten. */
 function write(path: string, text: string): void {
   try {
     if (readFileSync(path, "utf8") === text) return;

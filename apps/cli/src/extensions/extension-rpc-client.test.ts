@@ -6,7 +6,7 @@ import { extensionRpcClient } from "./extension-rpc-client.ts";
 
 type Method = (this: object, ...values: unknown[]) => Promise<unknown>;
 
-/** The class's method, with what its command is sent with and answered by. */
+/** Calls a method of the class; returns its result and the command that it sent. */
 async function call(name: string, values: readonly unknown[], answer: unknown) {
   const methods = Reflect.get(extensionRpcClient(readEnvironment()), "prototype");
   const sent: unknown[] = [];
@@ -23,20 +23,20 @@ afterEach(() => {
 });
 
 describe("the client that extensions import", () => {
-  it("takes a command's main fields in order", async () => {
+  it("takes a command's main fields as positional arguments", async () => {
     const { sent, result } = await call("setModel", ["here", "this"], { id: "this" });
     expect(sent).toEqual(["set_model", { provider: "here", modelId: "this" }]);
     expect(result).toEqual({ id: "this" });
   });
 
-  it("returns the only member of what a command returns that asks for something", async () => {
+  it("unwraps the only member of a getter's result", async () => {
     expect((await call("getMessages", [], { messages: [1] })).result).toEqual([1]);
     expect((await call("getTree", [], { tree: [], leafId: null })).result).toHaveProperty("tree");
     expect((await call("clone", [], { cancelled: true })).result).toEqual({ cancelled: true });
     expect((await call("exportHtml", [], { path: "a" })).result).toEqual({ path: "a" });
   });
 
-  it("has a method for a command added to the table", async () => {
+  it("has a method for a command that is added to the table", async () => {
     const params = () => z.object({ of: z.string() });
     const result = () => z.object({ names: z.array(z.string()) });
     const summary = "Lists names.";

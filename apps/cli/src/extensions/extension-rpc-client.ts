@@ -12,9 +12,8 @@ type ExtensionClientOptions = Pick<
 const patienceMs = 60_000;
 
 /**
- * The client that pi extensions import from their host to run agents in further processes. If the
- * file at `cliPath` does not exist, as in a package that is not installed, the client starts this
- * program.
+ * The client that pi extensions import from their host to run agents in other processes. If the file at
+ * `cliPath` does not exist, for example because its package is not installed, the client starts this program.
  */
 export function extensionRpcClient({ program, agentDirectory, cwd }: ProcessEnvironment): object {
   class ExtensionRpcClient {
@@ -54,7 +53,7 @@ export function extensionRpcClient({ program, agentDirectory, cwd }: ProcessEnvi
     }
 
     async promptAndWait(message: string, images?: never[], timeoutMs = patienceMs) {
-      // Heard from before the prompt is sent; when that is refused, nobody waits for its end.
+      // Subscribes before the prompt is sent; if the prompt is refused, the subscription is cancelled.
       const end = new AbortController();
       const events = this.#client.collectEvents({ timeoutMs, signal: end.signal });
       events.catch(() => {});
@@ -81,10 +80,13 @@ export function extensionRpcClient({ program, agentDirectory, cwd }: ProcessEnvi
   return ExtensionRpcClient;
 }
 
-/** A command as a method: it takes the main fields in order and returns an only member itself. */
+/**
+ * Makes a method of a command: it takes the main fields as positional arguments and unwraps a result with a
+ * single member.
+ */
 function methodOf(command: CommandName) {
   const { positional: main } = commands[command];
-  // As pi's client has it.
+  // Named as in pi's client.
   const positional: readonly string[] = main[0] === "message" ? [...main, "images"] : main;
   const member = onlyMember(command);
   return async function method(
@@ -98,7 +100,7 @@ function methodOf(command: CommandName) {
   };
 }
 
-/** The only member of what a getter returns; results of other commands are handed on whole. */
+/** The only member of a getter's result; the results of other commands are returned whole. */
 function onlyMember(command: CommandName): string | undefined {
   if (!command.startsWith("get_")) return undefined;
   const result = commands[command].result();

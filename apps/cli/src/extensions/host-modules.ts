@@ -3,7 +3,7 @@ import type { HostModules } from "@tau-agent/coding-agent";
 import { type ProcessEnvironment, readEnvironment } from "../process/environment.ts";
 import { PI_VERSION } from "../process/version.ts";
 
-/** The modules extensions import from the host; loaded when there is an extension. */
+/** The modules that extensions import from the host; loaded only if there is an extension. */
 export async function loadHostModules(environment: ProcessEnvironment): Promise<HostModules> {
   const { createHostModules } = await import("@tau-agent/coding-agent/host-modules");
   const { cwd, agentDirectory, homeDirectory, temporaryDirectory, variables } = environment;
@@ -29,9 +29,9 @@ export async function loadHostModules(environment: ProcessEnvironment): Promise<
 }
 
 /**
- * The same for a program that an extension has started, in which this one is a library.
+ * The same modules for a program that an extension has started and that uses this one as a library.
  *
- * @public called by what `writePackages` writes
+ * @public called by the code that `writePackages` writes
  */
 export function hostModulesOfProcess(): Promise<HostModules> {
   return loadHostModules(readEnvironment());

@@ -11,7 +11,7 @@ function preparation({ isBusy = (): boolean => false } = {}) {
   return { loaded, idle: new IdlePreparation({ pieces, isBusy }) };
 }
 
-it("loads piece by piece once a client asks nothing", async () => {
+it("loads one piece at a time while the client is idle", async () => {
   const { loaded, idle } = preparation();
   idle.asked("initialize");
   await vi.advanceTimersByTimeAsync(499);
@@ -26,7 +26,7 @@ it("loads piece by piece once a client asks nothing", async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("loads nothing for a client that only asks for the state", async () => {
+it("loads nothing for a client that only reads the state", async () => {
   const { loaded, idle } = preparation();
   idle.asked("get_state");
   await vi.advanceTimersByTimeAsync(10_000);
@@ -43,7 +43,7 @@ it("does not wait for a client that polls the state", async () => {
   expect(loaded).toEqual(["frames", "loop"]);
 });
 
-it("waits while a session works, and a while after it", async () => {
+it("waits while a session works and for a while after that", async () => {
   let isBusy = true;
   const { loaded, idle } = preparation({ isBusy: () => isBusy });
   idle.asked("prompt");

@@ -1,32 +1,35 @@
-/** A host that is only asked for these stays as small as it is after its start; polls of it postpone nothing. */
+/**
+ * Commands that load nothing and postpone no loading: a host that receives only these stays as small as after
+ * its start.
+ */
 const ofState: ReadonlySet<string> = new Set(["get_state", "get_capabilities"]);
 
-/** A person is needed for what comes next, and other hosts that started at the same time have answered. */
+/** By then a person is thinking about the next step, and hosts that started at the same time have answered. */
 const QUIET_MS = 500;
-/** Between two pieces. */
+/** The pause between two pieces. */
 const PAUSE_MS = 30;
 
 type Piece = () => Promise<unknown>;
 
 export interface IdlePreparationOptions {
-  /** What to load, in order; asked for once. */
+  /** What to load, in order; called once. */
   readonly pieces: () => readonly Piece[];
-  /** Whether a session works. */
+  /** Whether any session is working. */
   readonly isBusy: () => boolean;
 }
 
 /**
- * Loads what prompts and session commands need while a client asks nothing, one piece at a time, so that the
- * first of them waits for no code and no command waits for more than a piece.
+ * While the client is idle, loads the code that prompts and session commands need, one piece at a time. The
+ * first prompt then waits for no code, and no command waits for more than one piece.
  */
 export class IdlePreparation {
   readonly #options: IdlePreparationOptions;
   #pieces: Piece[] | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isDone = false;
-  /** Commands that are being answered. */
+  /** The number of commands that are not answered yet. */
   #pending = 0;
-  /** As it was seen last. */
+  /** The state at the last check. */
   #isBusy = false;
 
   constructor(options: IdlePreparationOptions) {
@@ -34,9 +37,9 @@ export class IdlePreparation {
   }
 
   /**
-   * A command has come.
+   * A command has arrived.
    *
-   * @param done - settles once it is answered, if it is not yet; must never reject
+   * @param done - settles once the command is answered; undefined if it already is; must never reject
    */
   asked(command: string, done?: Promise<unknown>): void {
     if (this.#isDone || ofState.has(command)) return;
@@ -63,7 +66,7 @@ export class IdlePreparation {
     this.#pieces ??= [...this.#options.pieces()];
     const piece = this.#pieces.shift();
     this.#isDone = piece === undefined;
-    // A command that needs it says what is wrong.
+    // Ignored here: the first command that needs the module reports the error.
     await piece?.().catch(() => undefined);
     if (!this.#isDone && this.#timer === undefined) this.#wait(PAUSE_MS);
   }

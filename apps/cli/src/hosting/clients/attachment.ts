@@ -26,27 +26,27 @@ export interface AttachmentOptions {
   readonly hosted: HostedSession;
   readonly writer: LineWriter;
   readonly dialect: Dialect;
-  /** Whether frames name their session, as in a host with many. */
+  /** Whether frames name their session, as they do in a host with many sessions. */
   readonly namesSession: boolean;
-  /** The client sends one command and gets nothing but its answer. */
+  /** The client sends one command and receives only the answer. */
   readonly isOneShot?: boolean | undefined;
-  /** Called when the client begins to listen. */
+  /** Called when the client starts listening. */
   readonly onListen?: (() => void) | undefined;
   readonly onClosed: () => void;
 }
 
-/** One client's way to one session: its commands, and while it listens, the frames of the session. */
+/** One client's connection to one session: its commands and, while it listens, the session's frames. */
 export class Attachment implements SessionListener, AttachedSession {
   readonly hosted: HostedSession;
   readonly connection: Connection;
   readonly requests: ClientRequests;
-  /** Requests were open before the client came, and it has not got them. */
+  /** Requests were already open when the client attached, and it has not received them. */
   missesRequests = false;
   readonly #options: AttachmentOptions;
   readonly #tag: SessionTag;
   #stop: (() => void) | undefined;
   #isReplaying = false;
-  /** How many of the session's diagnostics the client has. */
+  /** How many of the session's diagnostics the client has received. */
   #diagnosed = 0;
 
   constructor(options: AttachmentOptions) {
@@ -68,14 +68,14 @@ export class Attachment implements SessionListener, AttachedSession {
     return this.#stop !== undefined;
   }
 
-  /** Sends the client the session's frames from now on. */
+  /** Starts sending the session's frames to the client. */
   listen(): void {
     this.#stop ??= this.hosted.listen(this);
     this.hosted.requests.add(this.requests);
     this.#options.onListen?.();
   }
 
-  /** Sends no more frames. */
+  /** Stops sending frames. */
   leave(): void {
     if (this.#stop === undefined) return;
     this.connection.flush();
@@ -113,7 +113,7 @@ export class Attachment implements SessionListener, AttachedSession {
     this.hosted.requests.answeredBy(this.requests, () => this.requests.answer(answer));
   }
 
-  /** Sends what the client has missed, then `live`; then frames as they come. */
+  /** Sends what the client has missed, then `live`, then frames as they arrive. */
   follow({ streamId, after }: Pick<Params<"attach">, "streamId" | "after">): void {
     const { connection, hosted } = this;
     this.listen();
@@ -132,13 +132,13 @@ export class Attachment implements SessionListener, AttachedSession {
     this.#isReplaying = false;
   }
 
-  /** Sends the open requests that the client answers. */
+  /** Sends the client the open requests that it can answer. */
   repeatRequests(): void {
     this.missesRequests = false;
     this.hosted.requests.repeatTo(this.requests);
   }
 
-  /** Sends the session's diagnostics that the client does not have. */
+  /** Sends the session's diagnostics that the client has not received yet. */
   diagnose(): void {
     const news = this.hosted.session.diagnostics.slice(this.#diagnosed);
     this.#diagnosed += news.length;
@@ -169,7 +169,7 @@ export class Attachment implements SessionListener, AttachedSession {
     this.#options.onClosed();
   }
 
-  /** Where the session is. */
+  /** Where the session runs. */
   #snapshot(): Result<"attach"> {
     const { session, message, streamId, seq } = this.hosted;
     return {
@@ -195,7 +195,7 @@ export class Attachment implements SessionListener, AttachedSession {
     else if (this.requests.hearsEnds) this.connection.sendRequest(frame, order);
   }
 
-  /** What a client has asked for again does not count as unread events. */
+  /** Frames that are replayed at the client's request do not count as unread events. */
   #replayable(writer: LineWriter): LineWriter {
     return {
       get isDrained() {

@@ -14,7 +14,7 @@ function create(limits = { events: 100, answers: 1_000 }) {
     },
   };
   const writer = new BoundedWriter(output, limits, onOverflow);
-  /** The reader takes everything. */
+  /** The reader accepts everything. */
   const read = () => {
     for (const take of taken.splice(0)) take();
   };
@@ -23,8 +23,8 @@ function create(limits = { events: 100, answers: 1_000 }) {
 
 const line = (length: number) => `${"x".repeat(length - 1)}\n`;
 
-describe("a connection that nobody waits for", () => {
-  it("gets lines in order, those of one turn in one write", async () => {
+describe("a connection whose sender does not wait", () => {
+  it("writes lines in order, and the lines of one turn in one write", async () => {
     const { writer, written } = create();
     writer.write("a\n");
     writer.write("b\n", true);
@@ -32,7 +32,7 @@ describe("a connection that nobody waits for", () => {
     expect(written).toEqual(["a\nb\n"]);
   });
 
-  it("is given up when it leaves too many events unread", async () => {
+  it("is dropped when its reader leaves too many events unread", async () => {
     const { writer, onOverflow } = create();
     writer.write(line(80));
     await nextTurn();
@@ -44,7 +44,7 @@ describe("a connection that nobody waits for", () => {
     expect(onOverflow).toHaveBeenCalledOnce();
   });
 
-  it("may leave more of its own answers unread", async () => {
+  it("allows more unread answers to its own commands", async () => {
     const { writer, onOverflow } = create();
     for (let count = 0; count < 9; count += 1) {
       writer.write(line(100), true);
@@ -59,7 +59,7 @@ describe("a connection that nobody waits for", () => {
     expect(onOverflow).toHaveBeenCalledOnce();
   });
 
-  it("is not given up for one large frame that it had no chance to read", async () => {
+  it("is not dropped for one large frame that its reader has had no chance to read", async () => {
     const { writer, read, onOverflow } = create();
     writer.write(line(500));
     writer.write(line(500));
@@ -70,7 +70,7 @@ describe("a connection that nobody waits for", () => {
     expect(writer.isDrained).toBe(true);
   });
 
-  it("says when it is drained, and at its end that all was handed over", async () => {
+  it("reports that it is drained and, at its end, that everything was handed over", async () => {
     const { writer, read } = create();
     const onDrain = vi.fn();
     const onEnd = vi.fn();
@@ -84,7 +84,7 @@ describe("a connection that nobody waits for", () => {
     expect(onDrain).toHaveBeenCalledOnce();
   });
 
-  it("drops everything once the reader is gone", async () => {
+  it("discards everything once the reader is gone", async () => {
     const { writer, written } = create();
     writer.write("a\n");
     writer.close();

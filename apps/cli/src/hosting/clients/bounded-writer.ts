@@ -2,12 +2,12 @@ import { FlushClock } from "../../rpc/connection/flush-clock.ts";
 import { type EncodedLine, type LineWriter, lineText } from "../../rpc/connection/line-writer.ts";
 
 export interface LineOutput {
-  /** Takes lines, each ending in a line feed; calls back once the operating system has them. */
+  /** Takes lines, each ending in a line feed; calls back once the operating system has accepted them. */
   write(text: string, onWritten: () => void): void;
 }
 
 export interface UnreadLimits {
-  /** Bytes of what it did not ask for. */
+  /** Bytes that the client did not ask for. */
   readonly events: number;
   /** Bytes of answers to its own commands. */
   readonly answers: number;
@@ -19,8 +19,8 @@ export const unreadLimits: UnreadLimits = {
 };
 
 /**
- * Writes to a connection that nobody waits for: one that leaves too much unread is given up, so that it
- * neither holds other clients back nor fills the memory.
+ * Writes to a connection whose senders do not wait. If a reader leaves too much unread, the connection is
+ * dropped, so that it neither delays other clients nor fills the memory.
  */
 export class BoundedWriter implements LineWriter {
   readonly flushes: FlushClock = new FlushClock();
@@ -28,9 +28,9 @@ export class BoundedWriter implements LineWriter {
   readonly #limits: UnreadLimits;
   readonly #onOverflow: () => void;
   #lines: string[] = [];
-  /** Bytes that were gathered and not handed over. */
+  /** Bytes that are buffered but not yet handed over. */
   #gathered = { events: 0, answers: 0 };
-  /** Bytes that the operating system has not taken, the gathered ones included. */
+  /** Bytes that the operating system has not accepted yet, including the buffered ones. */
   readonly #unread = { events: 0, answers: 0 };
   #isScheduled = false;
   #isClosed = false;
@@ -47,14 +47,14 @@ export class BoundedWriter implements LineWriter {
     return this.#writing === 0;
   }
 
-  /** Whether the client left too much unread; what it has had no chance to read does not count. */
+  /** Whether the reader has left too much unread, not counting what it has had no chance to read. */
   get isOverLimit(): boolean {
     return (["events", "answers"] as const).some(
       (kind) => this.#unread[kind] - this.#gathered[kind] > this.#limits[kind],
     );
   }
 
-  /** No sender waits for this connection. */
+  /** Senders do not wait for this connection. */
   whenDrained(): undefined {
     return undefined;
   }
@@ -99,7 +99,7 @@ export class BoundedWriter implements LineWriter {
     });
   }
 
-  /** Fulfilled once everything was handed over, or the connection is gone. */
+  /** Resolves once everything is handed over or the connection is gone. */
   async end(): Promise<void> {
     this.flush();
     if (!this.isDrained && !this.#isClosed) {
@@ -107,7 +107,7 @@ export class BoundedWriter implements LineWriter {
     }
   }
 
-  /** The reader is gone: drops everything. */
+  /** The reader is gone: discards everything. */
   close(): void {
     this.#isClosed = true;
     this.#lines = [];

@@ -5,20 +5,20 @@ import type { IsolatedLines, IsolatedLinesOptions } from "./isolated-lines.ts";
 
 export interface ClientSetup {
   readonly pool: SessionPool;
-  /** What a client speaks until it asks for another. */
+  /** The client's dialect until it requests another. */
   readonly dialect: Dialect;
-  /** The way to sessions in processes of their own, where there are such. */
+  /** Connects to sessions in their own processes; undefined if there are none. */
   readonly isolatedLines?: ((options: IsolatedLinesOptions) => IsolatedLines) | undefined;
   readonly onInternalError: (error: unknown) => void;
-  /** Called with the name of each command, and what settles once it is answered if it is not yet. */
+  /** Called with the name of each command and, if it is not answered yet, a promise that settles with the answer. */
   readonly onCommand?: ((name: string, done?: Promise<unknown>) => void) | undefined;
 }
 
 export interface ClientOptions extends ClientSetup {
   readonly writer: LineWriter;
-  /** A single command: it is answered, and nothing else is sent. */
+  /** The client sends a single command and receives nothing but the answer. */
   readonly isOneShot?: boolean;
   readonly before?: (frame: CommandFrame) => Promise<void> | undefined;
-  /** Whether the host ends, and begins nothing any more. */
+  /** Whether the host is shutting down and starts no new work. */
   readonly isEnding?: () => boolean;
 }

@@ -5,7 +5,7 @@ import { handlers } from "../../rpc/handlers/index.ts";
 import { SessionPool } from "../sessions/session-pool.ts";
 import { Client } from "./client.ts";
 
-/** Adds a command as an author would: its definition to the table, its handler beside the others. */
+/** Adds a command as an author would: its definition in the table, its handler next to the others. */
 function addCommand(scope: "host" | "connection" | "session"): void {
   const definition = command({
     summary: "Does what the test says.",
@@ -22,7 +22,7 @@ afterEach(() => {
   Reflect.deleteProperty(handlers, "invented");
 });
 
-/** What a host with many sessions, of which none is open, answers. */
+/** The answer of a host that serves many sessions but has none open. */
 async function answersTo(frame: { type: CommandName | "invented"; sessionId?: string }) {
   const pool = new SessionPool({
     many: undefined,
@@ -49,13 +49,13 @@ async function answersTo(frame: { type: CommandName | "invented"; sessionId?: st
 }
 
 describe("a command added to the table", () => {
-  it.each(["host", "connection"] as const)("needs no session with scope %s", async (scope) => {
+  it.each(["host", "connection"] as const)("needs no session if its scope is %s", async (scope) => {
     addCommand(scope);
     const answer = { id: 1, type: "response", command: "invented", success: true };
     expect(await answersTo({ type: "invented" })).toEqual([{ ...answer, data: { done: true } }]);
   });
 
-  it("needs one with scope session", async () => {
+  it("needs a session if its scope is session", async () => {
     addCommand("session");
     expect(await answersTo({ type: "invented" })).toMatchObject([{ code: "missing_session_id" }]);
   });

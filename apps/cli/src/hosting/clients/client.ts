@@ -38,18 +38,18 @@ interface Attached {
 
 /** One connection of a client: takes its lines, and routes commands to the sessions they name. */
 export class Client implements CommandClient, WorkspaceServingClient {
-  /** Answers about the host, and what the client asked for. */
+  /** The connection for answers about the host; it holds the client's settings. */
   readonly connection: Connection;
   readonly #options: ClientOptions;
   readonly #attached = new Map<string, Attached>();
   readonly #isolated: IsolatedLines | undefined;
   readonly #running = new RunningCommands();
   readonly #frames: FrameDecoder;
-  /** Those whose workspace this client may serve. */
+  /** The places whose workspace this client may serve. */
   readonly #places = new Set<ClientPlace>();
   #servesWorkspaces = false;
   #answered: AnsweredMethods | undefined;
-  /** Whether files are recorded for `rewind`, if the client has said so. */
+  /** Whether files are recorded for `rewind`, if the client has set it. */
   #recordsFiles: boolean | undefined;
   #isClosed = false;
 
@@ -84,7 +84,7 @@ export class Client implements CommandClient, WorkspaceServingClient {
     return !(this.#running.isEmpty && this.#frames.isIdle);
   }
 
-  /** Fulfilled once every command has begun. */
+  /** Resolves once every command has begun. */
   accepted(): Promise<void> {
     return this.#frames.idle();
   }
@@ -95,12 +95,12 @@ export class Client implements CommandClient, WorkspaceServingClient {
     await this.#isolated?.settled();
   }
 
-  /** Resolves once every command is answered, after a second at the latest. */
+  /** Resolves once every command is answered, or after one second. */
   nearlySettled(): Promise<void> {
     return this.#running.nearlySettled();
   }
 
-  /** The connection is gone; its sessions go on. */
+  /** The connection is closed; its sessions continue. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -126,7 +126,7 @@ export class Client implements CommandClient, WorkspaceServingClient {
     }
   }
 
-  /** Serves the workspace of a session, if it can and nobody else does. */
+  /** Serves the workspace of a session, if this client can and no other client does. */
   serve(place: ClientPlace | undefined): void {
     for (const known of this.#places) if (known.isEnded) this.#places.delete(known);
     if (place === undefined || !this.#servesWorkspaces || this.#isClosed) return;
@@ -195,12 +195,12 @@ export class Client implements CommandClient, WorkspaceServingClient {
     const done = wait === undefined ? this.#route(frame) : wait.then(() => this.#route(frame));
     if (frame.kind === "command") onCommand?.(frame.name, done ?? undefined);
     if (done === undefined) return;
-    // A change of dialect comes before whatever follows it.
+    // A dialect change must take effect before the next line.
     if (frame.kind === "command" && frame.name === "initialize") this.#frames.hold(done);
     this.#running.add(done);
   }
 
-  /** An answer to nobody's call is one to a call that is not wanted any more. */
+  /** Ignores answers to unknown calls: they belong to cancelled calls. */
   #takeAnswer({ answer }: WorkspaceAnswer): void {
     for (const place of this.#places) {
       const wait = place.take(this, answer);
@@ -240,7 +240,7 @@ export class Client implements CommandClient, WorkspaceServingClient {
   #dispatch(frame: RoutedFrame, hosted: HostedSession): Done {
     const done = dispatch(frame, this.#attachedTo(hosted).dispatching);
     if (done === undefined) return;
-    // Ending a session waits for its other commands, but not for the one that ends it.
+    // Closing a session waits for its other commands, but not for the command that closes it.
     const isAwaited = frame.kind === "command" && frame.scope === "session" && !hosted.isClosing;
     if (isAwaited) hosted.running.add(done);
     return done.finally(() => {
@@ -250,7 +250,7 @@ export class Client implements CommandClient, WorkspaceServingClient {
   }
 
   #refuse(frame: RoutedFrame, found: ErrorCode, values: Record<string, string>): void {
-    // Which sessions are still open during a drain is a matter of timing.
+    // During a drain, which sessions are still open depends on timing, so the error says `draining`.
     const code = this.#options.pool.isDraining && isOfSession.test(found) ? "draining" : found;
     const id =
       frame.kind === "host_answer"
@@ -318,7 +318,7 @@ export class Client implements CommandClient, WorkspaceServingClient {
     return { context, onInternalError, isDraining: () => pool.isDraining };
   }
 
-  /** Applies what the client asked for in `initialize`. */
+  /** Applies the settings of `initialize`. */
   #adapt({ connection, requests }: Attachment): void {
     if (connection !== this.connection) connection.speakAs(this.connection);
     requests.answered = this.#answered;
@@ -335,7 +335,7 @@ function answersOnly({ writer, dialect }: ClientOptions, tag: SessionTag): Conne
   return new Connection(writer, dialect, () => ({ seq: 0 }), tag);
 }
 
-/** Refusals that say what has become of a session. */
+/** Refusals that reveal the state of a session. */
 const isOfSession = /^(?:unknown_session|session_closing|missing_session_id)$/;
 
 function nameOf(frame: RoutedFrame): string {

@@ -4,37 +4,37 @@ import type { Answer, IsolatedSession } from "../sessions/isolated-session.ts";
 import { type LineSocket, openLineSocket } from "../sessions/line-socket.ts";
 import { RemoteError } from "../sessions/remote-error.ts";
 
-/** What ids of own commands begin with: their answers are not the client's. */
+/** Prefix of the ids of commands that this host sends itself; their answers do not go to the client. */
 const OWN = "tau:";
 
-/** A call of a workspace, or its early end, as this program writes it. */
+/** A workspace call or its cancellation, in the form that this program writes. */
 const workspaceCall = /^\{"type":"workspace_(?:call|cancel)","id":"([^"\\]+)"/;
 
-/** What a host says first in some dialects. The client has heard it from this one. */
+/** The greeting of some dialects. The client has already received one from this host. */
 const greeting = /^\{"type":"ready"[,}]/;
 
-/** What the ids of all calls of a workspace begin with, over one connection. */
+/** The prefix that the ids of all calls of a workspace share on one connection. */
 function workspaceOf(id: unknown): string {
   return String(id).split(":", 1)[0] ?? "";
 }
 
-/** One client's way to a session in a process of its own: lines pass through as they are. */
+/** One client's connection to a session in another process: lines pass through unchanged. */
 export class IsolatedLine {
   readonly #socket: LineSocket;
   readonly #session: IsolatedSession;
   readonly #writer: LineWriter;
   readonly #open = new Map<unknown, string>();
   readonly #settled: (() => void)[] = [];
-  /** What the beginnings of the ids are of calls that the session makes of the client's workspace. */
+  /** The id prefixes of the calls that the session makes to the client's workspace. */
   readonly #workspaces = new Set<string>();
   #opening: PromiseWithResolvers<Result<"open_session">> | undefined;
-  /** Frames that have to follow the answer to `open_session`; undefined once a session is open. */
+  /** Frames held back until the answer to `open_session` is sent; undefined once a session is open. */
   #held: string[] | undefined;
   #hasEnded = false;
   /** The client knows that the session is closed. */
   #isOver = false;
 
-  /** `onEnd` is called when the session is closed, or its process has ended. */
+  /** `onEnd` is called when the session is closed or its process has ended. */
   constructor(session: IsolatedSession, writer: LineWriter, onEnd: () => void) {
     this.#session = session;
     this.#writer = writer;
@@ -48,14 +48,14 @@ export class IsolatedLine {
     );
   }
 
-  /** Has the session's host speak to this client as this one does. */
+  /** Makes the session's host use the dialect and settings that this host uses for the client. */
   initialize(params: object): void {
     this.#socket.send(JSON.stringify({ ...params, type: "initialize", id: `${OWN}initialize` }));
   }
 
   /**
-   * Opens the session of the line. Its frames wait for {@link goOn}, but not its calls of the client's
-   * workspace, which it may need for that.
+   * Opens the session that the line describes. Its frames wait for {@link goOn}; its calls to the client's
+   * workspace do not, because opening the session may need them.
    *
    * @throws {RemoteError} as the session's host says
    */
@@ -66,7 +66,7 @@ export class IsolatedLine {
     return this.#opening.promise;
   }
 
-  /** The client has the answer to `open_session`. */
+  /** The client has received the answer to `open_session`. */
   goOn(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
@@ -79,7 +79,7 @@ export class IsolatedLine {
     this.#socket.send(line);
   }
 
-  /** Takes a line about a call of a workspace; false where the session has not made it. */
+  /** Takes a line that answers a workspace call; returns false if this session did not make the call. */
   takeAnswer(line: string, id: unknown): boolean {
     if (!this.#workspaces.has(workspaceOf(id))) return false;
     this.#socket.send(line);

@@ -15,7 +15,7 @@ export interface IsolatedLinesOptions {
 export class IsolatedLines {
   readonly #options: IsolatedLinesOptions;
   readonly #lines = new Map<string, IsolatedLine>();
-  /** What the client said with `initialize`. */
+  /** The parameters of the client's `initialize`. */
   #asked: Params<"initialize"> | undefined;
   #isClosed = false;
 
@@ -29,7 +29,7 @@ export class IsolatedLines {
     for (const line of this.#lines.values()) line.initialize(asked);
   }
 
-  /** Passes a line to the process of its session, if it has one. */
+  /** Passes a line to the process of its session, if the session has one. */
   push(line: string): boolean {
     const { pool } = this.#options;
     const head = headOf(line);
@@ -58,12 +58,12 @@ export class IsolatedLines {
     return opened;
   }
 
-  /** The answer to a call of a workspace goes to the session that has called. */
+  /** Sends the answer to a workspace call to the session that made the call. */
   #takeAnswer(line: string, { id }: { readonly id?: unknown }): boolean {
     return [...this.#lines.values()].some((each) => each.takeAnswer(line, id));
   }
 
-  /** Fulfilled once every command is answered. */
+  /** Resolves once every command is answered. */
   async settled(): Promise<void> {
     await Promise.all([...this.#lines.values()].map((line) => line.settled()));
   }

@@ -8,15 +8,16 @@ import { pushLines } from "./push-lines.ts";
 
 export interface ServingClientOptions {
   readonly writer: LineWriter;
-  /** Opens the only session, whose workspace is there. */
+  /** Opens the only session, once its workspace is connected. */
   readonly open: (place: ClientPlace) => Promise<unknown>;
-  /** Makes the client of that session, once it is open. */
+  /** Creates the client of that session once the session is open. */
   readonly connect: () => Client;
 }
 
 /**
- * The client on stdin of a host whose only session acts where that client is. Its first line says that
- * it serves the workspace; the session is opened with its help, and then gets this line and the others.
+ * The client on stdin of a host whose only session uses the client's machine as its workspace. The client's
+ * first line offers the workspace; the host opens the session with it, then passes this line and the
+ * following ones to the session.
  */
 export class ServingClient implements WorkspaceServingClient {
   readonly #options: ServingClientOptions;
@@ -28,11 +29,11 @@ export class ServingClient implements WorkspaceServingClient {
 
   constructor(options: ServingClientOptions) {
     this.#options = options;
-    // The caller that waits for it handles it, too.
+    // The caller that awaits the promise handles its rejection.
     this.#opened.promise.catch(() => {});
   }
 
-  /** Fulfilled with the client of the session. */
+  /** Resolves with the session's client. */
   get opened(): Promise<Client> {
     return this.#opened.promise;
   }
@@ -43,7 +44,7 @@ export class ServingClient implements WorkspaceServingClient {
 
   push(line: DecodedLine): void {
     const answer = answerIn(line);
-    // One after the other: output waits for its reader.
+    // One line at a time, because output waits for its reader.
     if (answer) this.#answers = this.#answers.then(() => this.#place.take(this, answer));
     else if (this.#client !== undefined) pushLines(this.#client, [line]);
     else if (this.#waiting.push(line) === 1) void this.#open(line);
@@ -53,7 +54,7 @@ export class ServingClient implements WorkspaceServingClient {
     return this.#options.writer.write(encodeLine(frame), true);
   }
 
-  /** No line comes any more: nobody serves the workspace. Fulfilled once every command has begun. */
+  /** No more lines will arrive, so nobody serves the workspace. Resolves once every command has begun. */
   async ended(): Promise<void> {
     this.#place.leave(this);
     if (this.#waiting.length === 0 && this.#client === undefined) void this.#open();
@@ -73,7 +74,7 @@ export class ServingClient implements WorkspaceServingClient {
   }
 }
 
-/** What the client says of a call of its workspace; a malformed one is refused as any other line. */
+/** Takes the client's answer to a workspace call; refuses a malformed one like any other line. */
 function answerIn(line: DecodedLine): FromWorkspaceClient | undefined {
   if (!("text" in line) || !line.text.includes('"workspace_')) return undefined;
   const frame = attempt(() => Object(JSON.parse(line.text)));

@@ -6,11 +6,14 @@ export interface Access {
   /** Whether pages of this origin may connect. */
   readonly allows: (origin: string, request: IncomingMessage) => boolean;
   readonly isToken: (given: string) => boolean;
-  /** The console of this address, if it serves one. */
+  /** The console at this address, if there is one. */
   readonly console?: { readonly codes: ConsoleCodes; readonly hosts: ConsoleHosts } | undefined;
 }
 
-/** Whether a request was led here by a name that is not ours; a console is what a page could then reach. */
+/**
+ * Whether a request reached the console under a foreign host name, which lets a page of that name read it
+ * (DNS rebinding).
+ */
 export function isMisdirected({ headers }: IncomingMessage, access: Access): boolean {
   return access.console !== undefined && !access.console.hosts.has(headers.host);
 }
@@ -23,7 +26,7 @@ export interface Refusal {
 
 const PROTOCOL_PREFIX = "tau.bearer.";
 
-/** Why a request may not come in; undefined if it may. The page is looked at before the token. */
+/** Why a request is refused; undefined if it is accepted. Checks the page's origin before the token. */
 export function refusalOf(
   request: IncomingMessage,
   access: Access,
@@ -50,7 +53,7 @@ function offeredProtocols({ headers }: IncomingMessage): string[] {
     .filter((name) => name !== "");
 }
 
-/** The subprotocol that a WebSocket gets: one without a token, if it offers one. */
+/** The subprotocol to accept for a WebSocket: one without a token, if the client offers one. */
 export function chooseProtocol(offered: Iterable<string>): string | false {
   const names = [...offered];
   return names.find((name) => !name.startsWith(PROTOCOL_PREFIX)) ?? names[0] ?? false;

@@ -1,6 +1,6 @@
 /**
- * The names under which a console may be asked for: those of the address, with its port, and those of
- * `--console-host`. A page of another name that leads here (DNS rebinding) is refused by them.
+ * The host names under which the console answers: those of its address, with the port, and those of
+ * `--console-host`. Requests under any other name are refused, which prevents DNS rebinding.
  */
 export class ConsoleHosts {
   readonly #hosts = new Set<string>();
@@ -23,7 +23,7 @@ export class ConsoleHosts {
     return host !== undefined && this.#hosts.has(host.toLowerCase());
   }
 
-  /** Whether a page of this origin is the console itself: it has the name of the host that is asked. */
+  /** Whether a page of this origin is the console itself: the origin has the host name of the request. */
   isOwn(origin: string, host: string | undefined): boolean {
     if (!this.has(host) || !URL.canParse(origin)) return false;
     const { protocol, host: own, port } = new URL(origin);

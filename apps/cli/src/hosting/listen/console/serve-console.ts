@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { fail, readObject, tell, wrongMethod } from "../http-answers.ts";
 import type { ConsoleCodes } from "./console-codes.ts";
 
-/** The files of the page, as the build lays them beside the program. */
+/** The folder in which the build places the files of the page. */
 const files: Readonly<Record<string, { readonly name: string; readonly type: string }>> = {
   "/console": { name: "index.html", type: "text/html; charset=utf-8" },
   "/console/app.js": { name: "app.js", type: "text/javascript; charset=utf-8" },
@@ -14,7 +14,7 @@ export function isOfConsole(pathname: string): boolean {
   return pathname === "/console/session" || Object.hasOwn(files, pathname);
 }
 
-/** Serves the page of the console, and a token for a code. The page has no secret, so it needs no token. */
+/** Serves the console's page and exchanges a code for a token. The page contains no secret, so it needs no token. */
 export async function serveConsole(
   request: IncomingMessage,
   response: ServerResponse,
