@@ -47,7 +47,7 @@ function isolation({
 }: HostingContext): ManySessions["isolate"] {
   return async (openIn, { sessionId, onEnd }) => {
     const { IsolatedSession } = await import("./sessions/isolated-session.ts");
-    // As it was read: the file may be another one by now.
+    // Passes the policy's contents, because the file may have changed since it was read.
     const policies = policy.flatMap((each) => ["--policy", JSON.stringify(each)]);
     const command = [...program, ...policies, ...withoutOptions(words, ofHost)];
     const own = { ...variables, TAU_STORE: store };
@@ -55,7 +55,7 @@ function isolation({
   };
 }
 
-/** What is about this host and its clients, and the policy, which is handed on as it was read. */
+/** The options that concern this host and its clients, and the policy, whose contents are passed instead. */
 const ofHost = [
   ...["listen", "isolate", "allow-origin", "allow-remote", "console", "console-host"],
   ...["client-timeout-ms", "policy", "end-with-sessions"],

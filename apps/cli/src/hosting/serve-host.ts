@@ -22,8 +22,8 @@ const SESSION_IDLE_MS = 1_800_000;
 const DRAIN_TIMEOUT_MS = 25_000;
 
 /**
- * Serves one session or many, to a client on stdin and stdout or to those who connect. What only hosts
- * with many sessions or listeners need is loaded with them (row `start`).
+ * Serves one or many sessions, to a client on stdin and stdout or to clients that connect. Loads the code for
+ * many sessions or listeners only if it is needed (row `start`).
  */
 export async function serveHost(
   context: HostingContext & Pick<ListenContext, "announce">,
@@ -44,13 +44,13 @@ export async function serveHost(
     drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
     handle: environment.sessionHandle,
   });
-  // A host for one session ends with the session, and with the host that has started it.
+  // A host for one session ends with the session and with the host that started it.
   if (environment.sessionHandle !== undefined) {
     pool.onClosed = () => void shutdown.begin(0);
     input.on("end", () => void shutdown.begin(0)).resume();
   }
   if (options.endWithSessions) endWithSessions(pool, shutdown, idleMs);
-  // On stdin without the option, a signal ends the host within seconds.
+  // Without the option, a signal ends a host on stdin within seconds.
   if (isListening || drainTimeoutMs !== undefined) {
     shutdown.beforeTermination(async () => void (await pool.drain()));
   }
@@ -86,7 +86,7 @@ function refuseWithoutSessions(options: HostingContext["options"]): void {
   if (options.endWithSessions) refuse("--end-with-sessions", reason);
 }
 
-/** For a host that nobody may be left to stop. Its starter may have died before it opened a session. */
+/** For a host that nobody else may be able to stop: the process that started it may die before it opens a session. */
 function endWithSessions(
   pool: SessionPool,
   shutdown: HostingContext["shutdown"],
@@ -104,7 +104,10 @@ async function ringMaker(): Promise<(limits: RingLimits) => ReplayRing> {
   return (limits) => new ReplayRing(limits);
 }
 
-/** Whether the client serves the workspace of the only session, which is opened once that says so. */
+/**
+ * Whether the client serves the workspace of the only session. The session is then opened when the client
+ * offers the workspace.
+ */
 function isClientsWorkspace(options: HostingContext["options"], isListening: boolean): boolean {
   const isOfClient = Object.hasOwn(Object(readWorkspace(options)), "client");
   if (!isOfClient || !isListening) return isOfClient;

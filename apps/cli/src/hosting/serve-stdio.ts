@@ -10,7 +10,8 @@ import type { HostingContext } from "./sessions/hosting-context.ts";
 /**
  * Serves a client on stdin and stdout.
  *
- * @param open opens the only session where its client serves the workspace; then this resolves once that is open
+ * @param open opens the only session if its client serves the workspace; the returned promise then resolves
+ * once the session is open
  */
 export async function serveStdio(
   setup: ClientSetup,

@@ -16,7 +16,7 @@ import { type McpRequest, readRequest } from "./read-request.ts";
 import { reportOf } from "./server-report.ts";
 
 /**
- * Runs `tau mcp` with the words behind it. Code of extensions is not loaded, and no model is asked.
+ * Runs `tau mcp` with the arguments after it. Loads no extension and sends nothing to a model.
  *
  * @returns the exit code
  */
@@ -57,7 +57,7 @@ export async function mcpCommand(
   }
 }
 
-/** A server that npx starts is downloaded first. */
+/** `npx` downloads a server before its first start. */
 function connected({ mcp }: AgentSession): Promise<McpServerList> {
   return showingProgress("Connecting to MCP servers", () => mcp.connected());
 }
@@ -65,7 +65,7 @@ function connected({ mcp }: AgentSession): Promise<McpServerList> {
 interface ReportContext {
   readonly print: (text: string) => void;
   readonly names: () => Promise<string[]>;
-  /** Why servers of the project do not count. */
+  /** Why the servers of the project are ignored. */
   readonly leftOut: string | undefined;
 }
 
@@ -106,12 +106,12 @@ async function openSession(
   { action, name }: McpRequest,
   environment: ProcessEnvironment,
 ): Promise<AgentSession> {
-  // A login needs no other server, and must work with this one down.
+  // A login needs no other server and must work while this server is down.
   const isAlone = (action === "test" || action === "login" || action === "logout") && name;
   return openCommandSession(environment, { only: isAlone ? [name] : undefined });
 }
 
-/** The user opens the page of a login: on another machine, maybe. */
+/** The user may open the login page on another machine. */
 function showPages(session: AgentSession, print: (text: string) => void): void {
   session.requests.attach({
     answers: (method) => method === "open_url",

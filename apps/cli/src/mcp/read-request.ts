@@ -17,7 +17,7 @@ const actions = ["add", "list", "remove", "test", "login", "logout"] as const;
 type Line = CommandLine<OptionTable>;
 
 /**
- * What the words behind `tau mcp` ask for.
+ * Parses the arguments of `tau mcp`.
  *
  * @throws {ProtocolError} `invalid_option` naming the word
  */

@@ -14,7 +14,7 @@ export function reportOf({ servers, errors }: McpServerList, hasTools: boolean):
 }
 
 function lineOf({ name, status, transport, source, tools }: McpServerInfo): string {
-  // Nothing goes on here: the command ends.
+  // The command ends now, so nothing restarts the server.
   const state = status === "restarting" ? "down" : status;
   const count = status === "connected" ? `, ${tools.length} tools` : "";
   const hint = status === "needs_auth" ? `; log in with: tau mcp login ${name}` : "";

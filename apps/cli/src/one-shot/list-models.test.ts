@@ -28,7 +28,7 @@ const models = [
 ];
 
 describe("listModels", () => {
-  it("aligns what clients and people read", () => {
+  it("aligns the columns for clients and people", () => {
     expect(listModels(models).text.split("\n")).toEqual([
       "provider   model     context  max-out  thinking  images",
       "ollama     qwen3:8b  128K     16.4K    no        no",
@@ -37,14 +37,14 @@ describe("listModels", () => {
     ]);
   });
 
-  it("keeps the models whose name has every word", () => {
+  it("keeps the models whose name contains every search word", () => {
     expect(listModels(models, "CLAUDE anth").text).toContain("claude-x");
     expect(listModels(models, "claude anth").text).not.toContain("qwen3");
     const text = 'No models matching "nothing".\n';
     expect(listModels(models, "nothing")).toEqual({ text, isEmpty: true });
   });
 
-  it("says when there is none", () => {
+  it("explains why the list is empty", () => {
     expect(listModels([]).text).toContain("no provider has a key");
   });
 
@@ -52,7 +52,7 @@ describe("listModels", () => {
     ["cluade", "claude"],
     ["anthropic/claud-x", "anthropic/claude-x"],
     ["qwen3b", "qwen3"],
-  ])("names the nearest to %s", (search, near) => {
+  ])("suggests the nearest models to %s", (search, near) => {
     expect(listModels(models, search).text).toContain(`; the nearest is ${near}.`);
   });
 });

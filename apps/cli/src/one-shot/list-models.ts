@@ -18,11 +18,11 @@ tau auth login, or start a server; see tau help models.
 
 export interface ModelList {
   readonly text: string;
-  /** The text says why there is none. */
+  /** The text explains why the list is empty. */
   readonly isEmpty: boolean;
 }
 
-/** The models as a table, one a line; only those that have every word of `search` in their name. */
+/** The models as a table, one per line; only those whose name contains every word of `search`. */
 export function listModels(models: readonly Model[], search = ""): ModelList {
   const found = matching(models, search);
   if (found.length === 0) {

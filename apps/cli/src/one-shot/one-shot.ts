@@ -20,7 +20,7 @@ import { EventEncoder } from "../rpc/connection/encode-event.ts";
 import { FrameWriter } from "../rpc/connection/writer.ts";
 import { readFiles } from "./read-files.ts";
 
-/** What a prompt that is paused exits with. */
+/** The exit code for a paused prompt. */
 const PAUSED = 2;
 
 export interface Notice {
@@ -33,11 +33,11 @@ export interface OneShotOptions {
   readonly options: CliOptions;
   readonly cwd: string;
   readonly output: FrameOutput;
-  /** Text piped in; put before the first prompt. */
+  /** Piped text, placed before the first prompt. */
   readonly input: string;
-  /** Says on stderr what did not go well. */
+  /** Reports problems on stderr. */
   readonly report: (text: string) => void;
-  /** What extensions have said that nobody has seen yet. */
+  /** The notifications of extensions that have not been printed yet. */
   readonly notices: Notice[];
 }
 
@@ -53,14 +53,14 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
     if (event.type !== "message_end") return;
     const { message } = event;
     if (message.role === "assistant") hasReplied = true;
-    // An extension's message that users see is what its command says.
+    // A visible message from an extension is the output of its command.
     if (message.role === "custom" && message.display) {
       task.notices.push({ text: contentText(message.content, "\n"), type: "info" });
     }
   });
   const result = await runPrompts(task, (each) => printNotices(each, task));
   if (result.outputStatus !== undefined) return printOutput(result, task);
-  // A command that asks no model has no reply, and an earlier one is not its own.
+  // A command that does not call a model has no reply, and the session's last reply is older than the command.
   const parts = hasReplied ? session.lastReplyParts : [];
   const last = parts.at(-1);
   const text = parts.map(({ content }) => contentText(content, "\n")).join("");
@@ -74,7 +74,7 @@ export async function runPrint(task: OneShotOptions): Promise<number> {
   return 0;
 }
 
-/** Turns a spinner while servers start, which a diagnostic has said. */
+/** Shows a spinner while servers start, as a diagnostic has announced. */
 function showWaits(session: AgentSession): void {
   session.onDiagnostic(({ code }) => {
     if (code !== "mcp_waiting") return;
@@ -86,7 +86,7 @@ function showWaits(session: AgentSession): void {
   });
 }
 
-/** What a command of an extension said; beside a reply, what went wrong. */
+/** Prints what extensions have reported: information on stdout if there is no reply, everything else on stderr. */
 async function printNotices(
   { status }: PromptResult,
   { notices, output, report }: OneShotOptions,
@@ -97,7 +97,7 @@ async function printNotices(
   }
 }
 
-/** An answer that fits its schema as JSON, any other on stderr. */
+/** Prints an answer that fits its schema as JSON, and any other on stderr. */
 async function printOutput(result: PromptResult, task: OneShotOptions): Promise<number> {
   const { outputStatus, outputAttempts = 0, output, text } = result;
   if (outputStatus === "valid") {
@@ -115,7 +115,7 @@ function print(text: string, output: FrameOutput): Promise<void> {
   return new Promise((resolve) => output.write(text, resolve));
 }
 
-/** Without it a user watches a silent terminal for as long as all waits take. */
+/** Without this notice, a user would watch a silent terminal through all waits. */
 function describeRetry({
   attempt,
   maxAttempts,
@@ -142,7 +142,7 @@ export async function runJson(task: OneShotOptions): Promise<number> {
   return hasFailed(result, task) ? 1 : 0;
 }
 
-/** A prompt that is paused goes on with another command. */
+/** A paused prompt is resumed by another command. */
 function isPaused({ status }: PromptResult, { report, session }: OneShotOptions): boolean {
   if (status !== "paused") return false;
   const name = session.log.reference ?? session.log.header.id;
@@ -156,7 +156,7 @@ function hasFailed({ status, error, code }: PromptResult, { report }: OneShotOpt
   return true;
 }
 
-/** Waits for the prompt that the session goes on with. */
+/** Waits for the prompt with which the session continues. */
 async function resumeLatest(
   { session }: OneShotOptions,
   onResult: (result: PromptResult) => Promise<void>,
@@ -168,7 +168,7 @@ async function resumeLatest(
   return result;
 }
 
-/** Sends the prompts one after another; one that does not end well is the last. */
+/** Sends the prompts one after another; stops after one that fails. */
 async function runPrompts(
   task: OneShotOptions,
   onResult: (result: PromptResult) => Promise<void> = async () => {},
@@ -186,7 +186,7 @@ async function runPrompts(
   if (opening === "" && images.length + attachments.length === 0) {
     throw new Error("there is no prompt; pass one as an argument or pipe it in");
   }
-  // The last prompt is the one whose answer is printed.
+  // Only the answer to the last prompt is printed.
   const { verbatim } = options;
   const schemaOf = (index: number) => ({
     verbatim,
@@ -207,7 +207,7 @@ async function runPrompts(
     return result;
   } catch (error) {
     if (!(error instanceof CodedError) || error.code !== "invalid_schema") throw error;
-    // Whether it is a schema is said by the session, which knows no file.
+    // The session checks the schema but does not know its file, so the path is added here.
     const path = resolve(task.cwd, options.outputSchema ?? "");
     return refuse("--output-schema", `${path}: ${error.message}`);
   }

@@ -15,14 +15,14 @@ const imageTypes: Readonly<Record<string, string>> = {
 const MAX_PDF_BYTES = 32 * 1024 * 1024;
 const MAX_TEXT_FILE_BYTES = 5 * 1024 * 1024;
 
-/** What files on the command line add to the first prompt. */
+/** What the files on the command line add to the first prompt. */
 interface NamedContent {
   readonly text: string;
   readonly images: ImageContent[];
   readonly attachments: AttachmentInput[];
 }
 
-/** `@file` arguments: text files inline, images and PDFs beside the text. */
+/** Reads `@file` arguments: text files become part of the prompt, images and PDFs are attached. */
 export async function readFiles(
   files: readonly string[],
   { cwd, elsewhere }: { readonly cwd: string; readonly elsewhere: Workspace | undefined },
@@ -75,7 +75,7 @@ async function findHere(path: string): Promise<NamedFile> {
   return { path, kind: found && kind, size, open: () => readFile(path) };
 }
 
-/** A name on the command line of a session elsewhere is one of its workspace. */
+/** If the session runs in a workspace, file names on the command line refer to that workspace. */
 async function findThere(name: string, cwd: string, workspace: Workspace): Promise<NamedFile> {
   const { platform } = await workspace.describe();
   const { isAbsolute, join } = platform === "win32" ? win32 : posix;

@@ -5,10 +5,10 @@ import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 import type { OneShotOptions } from "./one-shot.ts";
 
 /**
- * Writes the trajectory once the run has ended, however it did.
+ * Writes the trajectory once the run has ended, whatever its result.
  *
- * @param warn - says it on stderr, also after a signal
- * @returns the exit code: what was asked for and could not be written is a failure
+ * @param warn - reports a failure on stderr, even after a signal
+ * @returns the exit code: failing to write the trajectory counts as a failure
  */
 export async function withTrajectory(
   run: Promise<number>,
@@ -23,7 +23,7 @@ export async function withTrajectory(
       await exportSession(task.session, { format: "atif", outputPath });
       return 0;
     } catch (error) {
-      // A prompt that was refused has said why; nothing is in the session then.
+      // A refused prompt has already been reported, and the session is empty.
       const isEmpty = error instanceof CodedError && error.code === "nothing_to_export";
       warn(`${isEmpty ? "warning" : "error"}: no trajectory was written: ${errorMessage(error)}`);
       return 1;

@@ -36,7 +36,7 @@ export async function configCommand(
   }
   if (action === "set" && text === undefined) refuse(`tau config set ${key}`, "name a value");
   if (action === "unset" && text !== undefined) refuse(text, "it is one word too many");
-  // JSON, or the text itself: nobody puts a model's name in two kinds of quotes.
+  // JSON, or plain text, so that a model's name needs no double quotes inside shell quotes.
   const value = action === "set" ? parseJson(text ?? "", text) : undefined;
   if (action === "set") await checkSetting(key, value, path);
   await settings.save(isLocal ? "project" : "user", { [key]: value });

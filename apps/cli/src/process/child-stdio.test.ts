@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ownStdio } from "./child-stdio.ts";
 
-describe("what a child gets", () => {
+describe("the stdio of a child process", () => {
   it.each([
     ["inherit", ["ignore", 2, "inherit"]],
     [
@@ -20,12 +20,12 @@ describe("what a child gets", () => {
       [{ fd: 0 }, { _handle: { fd: 1 } }, "pipe"],
       ["ignore", 2, "pipe"],
     ],
-  ])("instead of %j", (given, expected) => {
+  ])("replaces this process's stdin and stdout in %j", (given, expected) => {
     expect(ownStdio(given)).toEqual(expected);
   });
 
   it.each([["pipe"], ["ignore"], [["pipe", null, undefined]], [["ignore", 7, "overlapped"]]])(
-    "as asked for %j",
+    "leaves %j unchanged",
     (given) => {
       expect(ownStdio(given)).toEqual(given);
     },

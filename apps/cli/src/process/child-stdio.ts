@@ -4,17 +4,20 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 type Call = (this: unknown, ...given: unknown[]) => unknown;
 
-/** What a descriptor of this process's is to a child: commands are the host's to read, frames its to write. */
+/**
+ * What a child gets for a descriptor of this process: commands are read only by the host, frames are written
+ * only by the host.
+ */
 const replacements: readonly (string | number)[] = ["ignore", 2];
 
 /**
- * Keeps the children that extensions start away from the commands on stdin and the frames on stdout:
- * what would inherit stdin reads nothing, and what would inherit stdout writes to stderr.
+ * Keeps the child processes of extensions away from the commands on stdin and the frames on stdout: a child
+ * that would inherit stdin reads nothing, and one that would inherit stdout writes to stderr.
  */
 export function protectStdio(): void {
   const { prototype } = ChildProcess as unknown as { prototype: { spawn: Call } };
   const { spawn } = prototype;
-  // All functions that do not wait for the child end here.
+  // All synchronous functions end up here.
   prototype.spawn = function (this: unknown, ...given) {
     return spawn.apply(this, withOwnStdio(given));
   };
@@ -29,7 +32,7 @@ export function protectStdio(): void {
   syncBuiltinESMExports();
 }
 
-/** The arguments of a call, the options among them changed. */
+/** The arguments of a call with its options replaced. */
 function withOwnStdio(given: readonly unknown[]): unknown[] {
   return given.map((value) => {
     if (!isJsonObject(value)) return value;
@@ -38,7 +41,7 @@ function withOwnStdio(given: readonly unknown[]): unknown[] {
   });
 }
 
-/** What to use instead of `stdio`, in any of the forms that Node takes. */
+/** The replacement for `stdio`, in any of the forms that Node accepts. */
 export function ownStdio(stdio: unknown): unknown {
   const entries = stdio === "inherit" ? ["inherit", "inherit", "inherit"] : stdio;
   if (!Array.isArray(entries)) return stdio;

@@ -2,7 +2,7 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { expect, it } from "vitest";
 import { commandLineText, hintFor } from "./command-line-words.ts";
 
-it("names the flags of options that the library knows under other names", () => {
+it("names the flags for options that the library calls by other names", () => {
   const text = (option: string) =>
     commandLineText(new ProtocolError("invalid_option", { option, reason: "no" }));
   expect(text("provider")).toBe("Invalid option --provider: no");
@@ -13,7 +13,7 @@ it("names the flags of options that the library knows under other names", () => 
   expect(hintFor("toString")).toBe("");
 });
 
-it("says what to do about a session that cannot be written", () => {
+it("suggests options for a session that cannot be written", () => {
   const error = new ProtocolError("session_write_failed", { path: "/x", reason: "it is full" });
   expect(commandLineText(error)).toMatch(
     /was not announced\. Choose .*--session-dir.*--no-session/,

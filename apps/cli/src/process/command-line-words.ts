@@ -1,7 +1,7 @@
 import type { Diagnostic } from "@tau-agent/coding-agent";
 import { CodedError, errorText } from "@tau-agent/rpc-protocol/plain";
 
-/** What a user of the command line does about a kind of problem. */
+/** What a user of the command line can do about an error, by its code. */
 const hints = {
   project_untrusted: " Start with --approve in that folder to trust it.",
   session_write_failed:
@@ -10,7 +10,7 @@ const hints = {
 
 const flags = { provider: "--provider", tools: "--tools", "session.id": "--session-id" } as const;
 
-/** What to do about a problem, as a sentence to add; empty if its text says so. */
+/** A hint to append to an error's text; empty if the text already contains one. */
 export function hintFor(code: string | undefined): string {
   return code !== undefined && Object.hasOwn(hints, code) ? hints[code as keyof typeof hints] : "";
 }

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { findHomeDirectory } from "@tau-agent/system";
 
-/** What the process tells the host; nothing below reads it from anywhere else. */
+/** Everything that the process supplies to the host; no other code reads it. */
 export interface ProcessEnvironment {
   readonly cwd: string;
   readonly program: readonly string[];
@@ -11,7 +11,7 @@ export interface ProcessEnvironment {
   readonly temporaryDirectory: string;
   readonly agentDirectory: string;
   readonly sessionDirectory: string | undefined;
-  /** The key a subagent's host got from the host that started it. */
+  /** The key that a subagent's host received from its parent host. */
   readonly subagentKey?: string | undefined;
   readonly subagentSandbox?: unknown;
   readonly subagentDiagnostics?: unknown;
@@ -21,16 +21,16 @@ export interface ProcessEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Variable that hands a key to the hosts of subagents; nothing else gets to see it. */
+/** The variable that passes a key to the hosts of subagents; no other process receives it. */
 export const SUBAGENT_KEY = "TAU_SUBAGENT_KEY";
 
-/** Variable that hands a sandbox to the hosts of subagents. */
+/** The variable that passes a sandbox to the hosts of subagents. */
 export const SUBAGENT_SANDBOX = "TAU_SUBAGENT_SANDBOX";
 
-/** Variable that hands what looks at changed files to the hosts of subagents. */
+/** The variable that passes the configuration of diagnostics to the hosts of subagents. */
 export const SUBAGENT_DIAGNOSTICS = "TAU_SUBAGENT_DIAGNOSTICS";
 
-/** Variable that names files with keys to the hosts of subagents. */
+/** The variable that passes the paths of files with keys to the hosts of subagents. */
 export const SECRET_FILES = "TAU_SECRET_FILES";
 
 /** Variable with the handle of the one session that a host serves for another host. */
@@ -52,10 +52,10 @@ export function readEnvironment(): ProcessEnvironment {
     TAU_REDIS: _redis,
     ...variables
   } = process.env;
-  // They may contain passwords. Extensions that start commands hand on what this process has.
+  // They may contain passwords, and commands that extensions start inherit this process's environment.
   delete process.env.TAU_STORE;
   delete process.env.TAU_REDIS;
-  // An editor's own program was told to be a Node for this host, not for what commands start.
+  // An editor built on Electron sets this variable to run the host as Node; commands must not inherit it.
   if (process.versions.electron !== undefined) delete variables.ELECTRON_RUN_AS_NODE;
   return {
     cwd: workingDirectory(),

@@ -1,6 +1,9 @@
 import { CodedError, type ErrorCode } from "@tau-agent/rpc-protocol";
 
-/** What tau exits with, for scripts and supervisors; the codes of error codes are refused starts. */
+/**
+ * The exit codes of tau, for scripts and supervisors; those named after error codes mean that the start was
+ * refused.
+ */
 export const exitCodes: readonly {
   readonly exitCode: number;
   readonly errorCodes?: readonly ErrorCode[];

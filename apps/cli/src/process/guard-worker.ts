@@ -1,5 +1,5 @@
 export const guardCells = {
-  /** The last question that the host's thread has answered. */
+  /** The number of the last ping that the host's thread has answered. */
   answered: 0,
   /** One of {@link inputStates}. */
   input: 1,
@@ -7,9 +7,9 @@ export const guardCells = {
 
 export const inputStates = {
   open: 0,
-  /** It has ended, and the host has answered all of it. */
+  /** The input has ended, and the host has answered all of it. */
   answered: 1,
-  /** It has ended, but the host has yet to answer the last of it. */
+  /** The input has ended, but the host has not answered all of it yet. */
   owed: 2,
 } as const;
 
@@ -19,20 +19,20 @@ export interface GuardData {
   readonly inputStates: typeof inputStates;
   /** Numbers of the signals that end the host. */
   readonly signals: readonly number[];
-  /** An expression that reads the input in the host's thread. */
+  /** An expression that reads the input on the host's thread. */
   readonly readInput: string;
-  /** A function of the exit code that ends the process, as an expression. */
+  /** An expression for a function that takes the exit code and ends the process. */
   readonly exit: string;
 }
 
 /**
- * Ends a host whose thread is busy with something that does not return. Only the event loop of a
- * thread receives signals, so this thread has its own handlers; Node offers none to threads, so they
- * are taken from its internals. Through the inspector, the process is made to exit in the middle of
- * what the host's thread does. If that does not help, the process is killed. The watchdog of the
- * children does the rest.
+ * Ends a host whose thread is stuck in code that does not return. Only the event loop of a thread receives
+ * signals, so this thread needs its own handlers. Node does not offer signal handlers to threads, so they are
+ * taken from its internals. Through the inspector, this thread makes the process exit in the middle of
+ * whatever the host's thread is executing. If that fails, it kills the process. The watchdog of the children
+ * does the rest.
  *
- * Runs from its own source text, so nothing outside of this function may be used in it.
+ * The function runs from its own source text, so it must not use anything outside of itself.
  */
 export function guardInWorker(): void {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");
@@ -40,13 +40,13 @@ export function guardInWorker(): void {
   const shared = new Int32Array(memory);
   const idleTickMs = 1_000;
   const busyTickMs = 200;
-  /** Without an answer for so long, the host's thread counts as stalled. */
+  /** After so long without an answer, the host's thread counts as stuck. */
   const stalledMs = 2_000;
-  /** How long an end may take in all, and how long in silence. */
+  /** How long the shutdown may take in total, and how long without an answer. */
   const signalLimits = { totalMs: 4_600, silentMs: 2_500 };
-  /** For an end of the input, which is seen up to 3 s late. */
+  /** Limits for the end of the input, which is noticed up to 3 s late. */
   const inputLimits = { totalMs: 1_600, silentMs: 0 };
-  /** Whatever came before the end of the input is to be answered, so a slow start has more time. */
+  /** Everything before the end of the input must be answered, so a slow start gets more time. */
   const owedMs = 20_000;
   const secondSignalMs = 100;
   /** How long the host's thread may take to exit. */
@@ -66,7 +66,7 @@ export function guardInWorker(): void {
       session.post("Runtime.evaluate", { expression });
       session.disconnect();
     } catch {
-      // Without an inspector only the kill remains.
+      // Without an inspector, the kill is the only option.
     }
   }
 
@@ -118,7 +118,7 @@ export function guardInWorker(): void {
     const signal = new Signal();
     signal.onsignal = onSignal;
     signal.start(number);
-    // A handle that is collected no longer listens.
+    // A handle that is garbage-collected stops listening.
     Reflect.set(globalThis, `signal${number}`, signal);
   }
   tick();

@@ -7,7 +7,7 @@ import { type GuardData, guardCells, guardInWorker, inputStates } from "./guard-
 const readInputName = "@tau-agent/read-input";
 const exitName = "@tau-agent/exit";
 const pieceBytes = 64 * 1024;
-/** What a host whose thread is busy keeps of its input; the rest stays where it is, with its end. */
+/** How much input is buffered while the host's thread is busy; the rest, including the end, stays in the pipe. */
 const maxKeptBytes = 64 * 1024 * 1024;
 
 export interface GuardedInput {
@@ -15,19 +15,19 @@ export interface GuardedInput {
   readonly owesAnswers: () => boolean;
 }
 
-/** Ends the host in time, even if its thread is busy with something that does not return. */
+/** Ends the host in time even if its thread is stuck in code that does not return. */
 export class HostGuard {
   readonly #shared = new Int32Array(
     new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT * Object.keys(guardCells).length),
   );
 
   /**
-   * Starts the guard's thread, which costs about 20 MB. Does nothing where Node refuses the thread
-   * its internals.
+   * Starts the guard's thread, which costs about 20 MB. Does nothing if Node denies the thread access to its
+   * internals.
    *
    * @param exit ends the process at once
    * @param signals names of the signals that end the host
-   * @param input what ends the host when it ends; left alone unless stdin is a pipe or a socket
+   * @param input the input whose end ends the host; ignored unless stdin is a pipe or a socket
    */
   constructor(
     exit: (code: number) => void,
@@ -36,14 +36,14 @@ export class HostGuard {
   ) {
     try {
       Reflect.set(globalThis, Symbol.for(exitName), (code: number) => {
-        // Node would say that it waits for a debugger, which is the guard.
+        // Node would report that it is waiting for a debugger, but the "debugger" is the guard.
         closeSync(2);
         exit(code);
       });
       if (input !== undefined) this.#offerInput(input);
       this.#start(signals);
     } catch {
-      // Then signals wait for the thread, as in any program of Node's.
+      // Signals then wait for the thread, as in any Node program.
     }
   }
 
@@ -72,16 +72,16 @@ export class HostGuard {
   }
 
   /**
-   * Lets the guard look for the end of the input. Only this thread may read it, or lines could come
-   * out of order; what is there is kept in the stream until the thread is free.
+   * Lets the guard check for the end of the input. Only this thread may read the input, or lines could be
+   * reordered; what it reads is buffered in the stream until the thread is free.
    */
   #offerInput({ stream, owesAnswers }: GuardedInput): void {
     const input = stream as Socket;
     const status = process.platform === "win32" ? undefined : fstatSync(0);
     if (!status?.isFIFO() && !status?.isSocket()) return;
     Reflect.set(globalThis, Symbol.for(readInputName), () => {
-      // Only what flows may be stopped for a moment, so that pushing calls nobody now. A stream that
-      // nobody listens to yet keeps what it gets; resumed, it would drop it.
+      // Pauses the stream only if it flows, so that `push` emits no event now. A stream without a listener
+      // buffers anyway; resuming it would drop the data.
       const { readableFlowing } = input;
       if (readableFlowing) input.pause();
       let state: number = inputStates.open;
@@ -98,7 +98,7 @@ export class HostGuard {
   }
 }
 
-/** What can be read at once: nothing for now, or empty at the end. */
+/** What can be read without blocking: undefined if there is nothing yet, empty at the end. */
 function readInput(): Buffer | undefined {
   const piece = Buffer.allocUnsafe(pieceBytes);
   try {

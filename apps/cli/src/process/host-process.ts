@@ -25,8 +25,8 @@ export function exit(code: number): never {
 }
 
 /**
- * Ends the process because of a mistake, or something in the way of its start. Prints no stack trace,
- * which would not help the user.
+ * Ends the process because of a usage error or a failed start. Prints no stack trace, which would not help
+ * the user.
  */
 export function fail(error: unknown): never {
   const failure = error instanceof Error ? error : new Error(String(error), { cause: error });
@@ -34,7 +34,7 @@ export function fail(error: unknown): never {
   process.exit(exitCodeOf(error));
 }
 
-/** What has to be done once before code of others runs in this process. */
+/** Must run once before third-party code runs in this process. */
 export function preparation(
   shutdown: Shutdown,
   input?: NodeJS.ReadableStream,
@@ -51,7 +51,7 @@ export function preparation(
   };
 }
 
-/** A stray rejection is logged; it must neither end the host nor go unseen. */
+/** An unhandled rejection is logged; it must neither end the host nor go unnoticed. */
 function guard(logger: Logger): void {
   process.on("uncaughtException", (error) => logger.error("Uncaught exception", error));
   process.on("unhandledRejection", (error) => logger.error("Unhandled rejection", error));

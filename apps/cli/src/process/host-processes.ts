@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { attempt, processStat } from "@tau-agent/system";
 
-/** Deeper than subagents are nested. */
+/** More than the maximum depth of subagents. */
 const MAX_DEPTH = 32;
 
 /**
- * The hosts above this one: the host of a subagent, and one that serves a session for another host, were
- * started by a host that may listen for clients. They run the same program; nothing else above them counts.
+ * The process ids of the hosts above this one. A subagent's host, or a host that serves one session for
+ * another host, was started by a host that may listen for clients. Hosts are recognised by running the same
+ * program; the search stops at the first other process.
  */
 export function hostsAbove(program: readonly string[], parent = process.ppid): number[] {
   const found: number[] = [];

@@ -12,7 +12,7 @@ export interface Logger {
 }
 
 export interface LoggerOptions {
-  /** A file for JSON lines; default readable lines on stderr. */
+  /** A file for JSON lines; by default, readable lines go to stderr. */
   readonly file?: string | undefined;
   readonly isVerbose?: boolean | undefined;
 }
@@ -20,7 +20,7 @@ export interface LoggerOptions {
 type Level = "debug" | "warn" | "error";
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Makes the logger; its library is loaded with the first line there is to write. */
+/** Creates the logger; its library is loaded with the first line to write. */
 export function createLogger(options: LoggerOptions): Logger {
   const { file, isVerbose = false } = options;
   const write = file === undefined ? printLine : writerTo(file, isVerbose);
@@ -46,7 +46,7 @@ function printLine(level: Level, message: string, fields: Fields): void {
   process.stderr.write(`tau: ${shown}: ${message}${detail(fields)}\n`);
 }
 
-/** Writes to `file`, or to stderr once that fails: what goes wrong with the log must not be logged there. */
+/** Writes to `file`, or to stderr once that fails: errors of the log file cannot be logged to it. */
 function writerTo(file: string, isVerbose: boolean): typeof printLine {
   let loading: Promise<import("pino").Logger> | undefined;
   let isLost = false;
@@ -72,20 +72,21 @@ async function openLog(
 ): Promise<import("pino").Logger> {
   const { pino, destination } = await import("pino");
   makeFolders(dirname(file));
-  // Written at once: a host that ends would leave lines behind, or fail on a file that is still being opened.
+  // Written synchronously: otherwise, a host that exits could lose lines or fail on a file that is still
+  // being opened.
   const target = destination({ dest: file, mode: 0o600, sync: true });
   target.on("error", onError);
   return pino({ level: isVerbose ? "debug" : "warn" }, target);
 }
 
-/** Not Node's recursive mkdir, which never ends in /proc. */
+/** Avoids Node's recursive mkdir, which never returns in /proc. */
 function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) makeFolders(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another host may have made it meanwhile.
+    // Another host may have created it in the meantime.
     if (!existsSync(folder)) throw error;
   }
 }

@@ -1,27 +1,24 @@
-/**
- * The real stdout. The program imports this module before all others, so that none of them can write
- * to it.
- */
+/** The real stdout. The program imports this module first, so that no other module can write to stdout. */
 
 import { protectTerminal } from "./terminal.ts";
 
-/** What frames are written to; nothing else reaches the real stdout. */
+/** The output for frames; nothing else reaches the real stdout. */
 export interface FrameOutput {
   /** Returns false when the reader is behind. */
   write(text: string | Uint8Array, onWritten?: () => void): boolean;
   onDrain(listener: () => void): void;
-  /** Calls each listener once the reader is gone; at once when it is. */
+  /** Registers a listener that is called once the reader is gone, or at once if it already is. */
   onClosed(listener: () => void): void;
-  /** Why writing failed, such as a full disk; a reader that has left is not a failure. */
+  /** Why writing failed, such as a full disk; a closed reader is not a failure. */
   readonly failure?: Error | undefined;
 }
 
-/** What a write ends with when its reader has left: the pipe, the connection or the terminal is gone. */
+/** The error codes of a write after the pipe, the connection or the terminal was closed. */
 const readerHasLeft = new Set(["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED", "EIO"]);
 
 /**
- * Whether another program, one that an extension has started, loads parts of this one. It is not a
- * host then, and stdout is not its own.
+ * Whether another program, started by an extension, has loaded parts of this one as a library. This process
+ * is then not a host and does not own stdout.
  */
 export const isLibrary: boolean =
   Reflect.get(globalThis, Symbol.for("@tau-agent/library")) === true;
@@ -29,8 +26,8 @@ export const isLibrary: boolean =
 export const output: FrameOutput = takeStdout(!isLibrary);
 
 /**
- * Takes stdout over for frames. From now on whatever else writes to it (a dependency's banner, an
- * extension's `console.log`) lands on stderr.
+ * Reserves stdout for frames. From now on, everything else written to it (a dependency's banner, an
+ * extension's `console.log`) goes to stderr.
  */
 function takeStdout(isTaken: boolean): FrameOutput {
   const { stdout, stderr } = process;
@@ -44,7 +41,7 @@ function takeStdout(isTaken: boolean): FrameOutput {
   const note = (error: NodeJS.ErrnoException): void => {
     if (!readerHasLeft.has(error.code ?? "")) failure ??= error;
   };
-  // A reader that has left is not an error, only the end.
+  // A closed reader is not an error, only the end.
   stdout.on("error", (error) => {
     note(error);
     isClosed = true;

@@ -1,9 +1,9 @@
 import { processStat } from "@tau-agent/system";
 
-/** A flag of a Linux process that is about to end; set before its files are closed. */
+/** A flag of a Linux process that is exiting; set before its files are closed. */
 const exiting = 0x4;
 
-/** Knows whether the process that started this one is gone, or just about to be. */
+/** Detects that the parent process has ended or is about to. */
 export class ParentWatch {
   readonly #pid = process.ppid;
 
@@ -13,7 +13,7 @@ export class ParentWatch {
 }
 
 function isEnding(pid: number): boolean {
-  // Where the system does not say it, only its children's new parent tells.
+  // If the system does not report it, a changed parent process id is the only sign.
   const [state = "", , , , , , flags = 0] = processStat(pid) ?? [];
   return /[ZX]/.test(state) || (Number(flags) & exiting) !== 0;
 }

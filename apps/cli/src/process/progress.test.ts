@@ -17,7 +17,7 @@ async function shownFor(isTTY: boolean, ms: number): Promise<string> {
   return shown;
 }
 
-it("shows one line where there is no terminal", async () => {
+it("shows one line if there is no terminal", async () => {
   expect(await shownFor(false, 1200)).toBe("tau: Installing it …\n");
 });
 
@@ -28,7 +28,7 @@ it("shows a spinner on a terminal and clears it", async () => {
   expect(shown.endsWith("\r\u001b[K")).toBe(true);
 });
 
-it("turns on the protected terminal of a command, which text in it cannot control", async () => {
+it("controls the protected terminal of a command, while the text shown cannot", async () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true }) as unknown as NodeJS.WriteStream;
   protectTerminal(stream);
   await showingProgress("Installing \u001b[2Jit", () => sleep(500), stream);
@@ -37,11 +37,11 @@ it("turns on the protected terminal of a command, which text in it cannot contro
   expect(shown.endsWith("\r\u001b[K")).toBe(true);
 });
 
-it.each([true, false])("shows nothing for what is done at once", async (isTTY) => {
+it.each([true, false])("shows nothing for work that ends at once", async (isTTY) => {
   expect(await shownFor(isTTY, 20)).toBe("");
 });
 
-it("leaves nothing when the work fails", async () => {
+it("clears the line when the work fails", async () => {
   const stream = { isTTY: true, write: () => true };
   const failing = () => sleep(5).then(() => Promise.reject(new TypeError("no")));
   await expect(showingProgress("x", failing, stream)).rejects.toThrow("no");

@@ -1,6 +1,6 @@
 import { showControls, writeControls } from "./terminal.ts";
 
-/** Work that is done sooner shows nothing; a line stays, a spinner does not. */
+/** Shorter work shows nothing, because a printed line stays, unlike a spinner. */
 const SPINNER_AFTER_MS = 300;
 const LINE_AFTER_MS = 1000;
 const FRAME_MS = 100;
@@ -8,8 +8,8 @@ const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const clearLine = "\r\u001b[K";
 
 /**
- * Shows on stderr that work is under way until it is done: a spinner with the seconds on a terminal,
- * otherwise one line.
+ * Shows on stderr that work is in progress: a spinner with the elapsed seconds on a terminal, otherwise one
+ * line.
  *
  * @param what - such as `Installing npm:thing`
  */

@@ -1,13 +1,14 @@
 import { ParentWatch } from "./parent-watch.ts";
 
-/** How long an orderly end may take before the process ends anyway. */
+/** How long an orderly shutdown may take before the process is ended anyway. */
 const DEADLINE_MS = 4500;
 
 const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /**
- * The one way out: stdin's end and the first signal begin it, a second signal ends the process at
- * once. Steps run in the order they were added; whatever they do is bounded by a deadline.
+ * The only orderly way to end the process. The end of stdin or the first signal starts it; a second signal
+ * ends the process at once. Steps run in the order in which they were added; a deadline limits the total
+ * time.
  */
 export class Shutdown {
   readonly #exit: (code: number) => void;
@@ -20,15 +21,15 @@ export class Shutdown {
     this.#exit = exit;
   }
 
-  /** Whether a session goes on elsewhere with what runs here, if this host dies and does not end in order. */
+  /** Whether another host can continue the session's work if this host dies instead of shutting down. */
   outlivesHost = false;
   readonly #parent = new ParentWatch();
   terminatedCode: number = signalExitCodes.SIGTERM;
-  /** Whether the client still has to get answers, so that a host whose thread is busy gets more time. */
+  /** Whether answers to the client are outstanding, in which case a busy host gets more time. */
   owesAnswers: () => boolean = () => false;
   #drain: (() => Promise<void>) | undefined;
 
-  /** Lets work end before the end that SIGTERM begins. Another signal does not wait for it. */
+  /** Gives work time to end after SIGTERM, before the shutdown starts. Another signal does not wait for the work. */
   beforeTermination(drain: () => Promise<void>): void {
     this.#drain = drain;
   }
@@ -53,8 +54,8 @@ export class Shutdown {
   }
 
   /**
-   * Sees to it that the end comes in time, even if this thread is busy with something that does not
-   * return. To be called before code of others is loaded; a host without any saves the memory.
+   * Makes sure that the host ends in time even if its thread is stuck in code that does not return. Must be
+   * called before third-party code is loaded; a host without such code saves the memory.
    *
    * @param input whose end ends the process
    */
@@ -71,25 +72,25 @@ export class Shutdown {
   async #startGuard(input?: NodeJS.ReadableStream): Promise<void> {
     const { HostGuard } = await import("./host-guard.ts");
     const signals = Object.keys(signalExitCodes) as NodeJS.Signals[];
-    // The guard's time is shorter than work may take to end.
+    // The guard's time limit is shorter than the time that work may take to end.
     const guarded = signals.filter((name) => name !== "SIGTERM" || this.#drain === undefined);
     const guardedInput = input && { stream: input, owesAnswers: () => this.owesAnswers() };
     new HostGuard(this.#exit, guarded, guardedInput);
   }
 
-  /** Nothing comes from the client any more: it is done, or it was killed, and this host goes with it. */
+  /** The client has closed its connection: either it is done, or it was killed and this host ends with it. */
   clientLeft(): void {
     if (this.#parent.isGone) this.clientDied();
     else void this.begin(0);
   }
 
-  /** The client has died, or was paused: the next host of a session has to find its work as it is. */
+  /** The client was killed or paused: the next host of a session must find its work unchanged. */
   clientDied(): void {
     if (this.outlivesHost) this.#exit(1);
     else void this.begin(0);
   }
 
-  /** Begins the end, once; `code` of the first call counts. */
+  /** Starts the shutdown, once; the `code` of the first call counts. */
   begin(code: number): Promise<void> {
     this.#ending ??= this.#run(code);
     return this.#ending;
@@ -101,7 +102,7 @@ export class Shutdown {
       try {
         await step();
       } catch {
-        // One step that fails must not keep the others from running, nor the process from ending.
+        // A failing step must neither keep the others from running nor keep the process from ending.
       }
     }
     clearTimeout(deadline);

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { protectTerminal, showControls } from "./terminal.ts";
 
 describe("showControls", () => {
-  it("shows what a terminal would act on, and leaves text and lines as they are", () => {
+  it("escapes what a terminal would interpret, and leaves text and lines unchanged", () => {
     expect(showControls("\u001b[31mred\u0007 \u009b2J \u202eabc\u2069 a\rb\u007f")).toBe(
       "\\u001b[31mred\\u0007 \\u009b2J \\u202eabc\\u2069 a\\u000db\\u007f",
     );
@@ -29,14 +29,14 @@ function streamOf(isTTY: boolean) {
 }
 
 describe("a protected stream", () => {
-  it("passes every byte on to a pipe", () => {
+  it("passes every byte through to a pipe", () => {
     const { stream, written } = streamOf(false);
     stream.write("\u001b[2J");
     stream.write(Buffer.from([0x9b, 0xff]));
     expect(written()).toEqual(Buffer.from([0x1b, 0x5b, 0x32, 0x4a, 0x9b, 0xff]));
   });
 
-  it("shows controls to a terminal, also in bytes and in a character that is split", async () => {
+  it("shows control characters on a terminal, even in bytes and in a character that is split", async () => {
     const { stream, written } = streamOf(true);
     const onWritten = vi.fn();
     const [first = 0, ...rest] = Buffer.from("ü\u009b");

@@ -1,14 +1,13 @@
 import { StringDecoder } from "node:string_decoder";
 
-// Everything that a terminal acts on, except tab and the ends of lines, and what changes the
-// direction of text.
+// All control characters except tab and line ends, and the characters that change the direction of text.
 const controls =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
   /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Text that a terminal only shows: each control character as its escape. The escape is JSON's, so
- * that a line of JSON keeps its meaning.
+ * Text with each control character replaced by its escape, so that a terminal only displays it. The escape is
+ * JSON's, so that a line of JSON keeps its meaning.
  */
 export function showControls(text: string): string {
   return text.replace(controls, (found) => {
@@ -19,18 +18,18 @@ export function showControls(text: string): string {
 type Write = NodeJS.WriteStream["write"];
 type Written = (error?: Error | null) => void;
 
-/** How to write to protected streams as if they were not. */
+/** The unprotected write function of each protected stream. */
 const unprotected = new WeakMap<object, Write>();
 
-/** Writes what the program itself has composed to control the terminal; texts in it need {@link showControls}. */
+/** Writes text with control sequences of this program; other text in it needs {@link showControls}. */
 export function writeControls(stream: Pick<NodeJS.WriteStream, "write">, text: string): void {
   const write = unprotected.get(stream) ?? stream.write.bind(stream);
   write(text);
 }
 
 /**
- * Lets no text of a model, a server or a file name control the terminal that `stream` is connected
- * to. Files and pipes get every byte as it is.
+ * Keeps text of a model, a server or a file name from controlling the terminal that `stream` is connected to.
+ * Files and pipes receive every byte unchanged.
  */
 export function protectTerminal(stream: NodeJS.WriteStream): void {
   if (!stream.isTTY) return;

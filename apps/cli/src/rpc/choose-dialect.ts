@@ -7,7 +7,7 @@ import {
 } from "@tau-agent/rpc-protocol";
 
 /**
- * The dialect a host begins with; what the environment says is stronger than the flag.
+ * The initial dialect of a host; the environment takes precedence over the flag.
  *
  * @throws {ProtocolError} `invalid_option` naming the source of the unknown name
  */

@@ -11,7 +11,7 @@ import { type DispatchOptions, dispatch } from "./dispatch.ts";
 import type { SessionContext } from "./handlers/contexts.ts";
 import { handlers } from "./handlers/index.ts";
 
-/** Adds a command as an author would: its definition to the table, its handler beside the others. */
+/** Adds a command as an author would: its definition in the table, its handler next to the others. */
 function addCommand(
   traits: Partial<Record<"awaitsSessionChange" | "beginsWork" | "answersAtOnce", true>>,
   run: () => unknown,
@@ -56,7 +56,7 @@ function hostWith(
 }
 
 describe("a command added to the table", () => {
-  it("is answered with what its handler returns", async () => {
+  it("is answered with the result of its handler", async () => {
     addCommand({}, () => ({ done: true }));
     const { answers, send } = hostWith({});
     await send("invented");
@@ -64,7 +64,7 @@ describe("a command added to the table", () => {
     expect(answers).toEqual([{ ...answer, data: { done: true } }]);
   });
 
-  it("waits for a session change when its definition says so", async () => {
+  it("waits for a session change if its definition says so", async () => {
     const change = Promise.withResolvers<void>();
     const seen: string[] = [];
     addCommand({ awaitsSessionChange: true }, () => void seen.push("invented"));
@@ -85,28 +85,28 @@ describe("a command added to the table", () => {
     expect(seen).toEqual(["invented"]);
   });
 
-  it("is refused once the session it would wait for is closed", () => {
+  it("is refused if the session that it waits for is closed", () => {
     addCommand({ awaitsSessionChange: true }, () => expect.fail("runs in a closed session"));
     const { answers, send } = hostWith({ isClosed: true });
     void send("invented");
     expect(answers).toMatchObject([{ success: false, code: "disposed" }]);
   });
 
-  it("is refused by a host that drains when its definition says that it begins work", () => {
+  it("is refused by a draining host if its definition says that it begins work", () => {
     addCommand({ beginsWork: true }, () => expect.fail("begins work"));
     const { answers, send } = hostWith({}, true);
     void send("invented");
     expect(answers).toMatchObject([{ success: false, code: "draining" }]);
   });
 
-  it("is answered by a host that drains otherwise", () => {
+  it("is answered by a draining host otherwise", () => {
     addCommand({}, () => ({ done: true }));
     const { answers, send } = hostWith({}, true);
     void send("invented");
     expect(answers).toMatchObject([{ success: true }]);
   });
 
-  it("is answered before the store has everything only when its definition says so", async () => {
+  it("is answered before the session is stored only if its definition says so", async () => {
     const store = Promise.withResolvers<void>();
     addCommand({ answersAtOnce: true }, () => ({ done: "at once" }));
     const { answers, send } = hostWith({ stored: store.promise });

@@ -23,10 +23,10 @@ export interface RunOptions {
   readonly onAnswered?: () => void;
 }
 
-/** The session a frame is for, and where everything goes that is not a response. */
+/** The session that a frame is for, and the receivers of everything that is not a response. */
 export interface DispatchOptions extends RunOptions {
   readonly context: SessionContext;
-  /** Commands that wait for another session. */
+  /** Commands that wait for a session change to end. */
   readonly waiting: Set<CommandFrame>;
   readonly onUiResponse: (response: ExtensionUiResponse) => void;
   /** Takes an answer to a host request; throws if it is refused. */
@@ -34,9 +34,9 @@ export interface DispatchOptions extends RunOptions {
 }
 
 /**
- * Runs the command of a frame and answers exactly once; never rejects. What can be answered at once
- * is, so that responses of such commands come in the order of the commands. While extensions decide
- * on another session, commands that are meant for it wait; questions and stops do not.
+ * Runs the command of a frame and answers exactly once; never rejects. Answers synchronously if possible, so
+ * that such responses keep the order of their commands. While extensions decide about a session change,
+ * commands for the new session wait; queries and aborts do not.
  */
 export function dispatch(
   frame: ClientFrame | FrameError,
@@ -45,7 +45,7 @@ export function dispatch(
   const { connection, session } = options.context;
   if (frame.kind === "error") return answerError(connection, frame);
   if (frame.kind === "extension_ui_response") return options.onUiResponse(frame.response);
-  // The client has handed it to the workspace that asked.
+  // The client has already passed it to the workspace that made the call.
   if (frame.kind === "workspace_answer") return;
   if (frame.kind === "host_answer") return takeAnswer(frame.answer, options);
   const { navigation, isClosed } = session;
@@ -53,8 +53,8 @@ export function dispatch(
   if (change !== undefined) {
     const isWaiting = frame.awaitsSessionChange;
     if (isWaiting) options.waiting.add(frame);
-    // What was sent before an abort is to be stopped by it, also when it has yet to begin; dialogs of
-    // the change end at once.
+    // An abort also stops commands that were sent before it and have not begun; dialogs of the session change
+    // end at once.
     const isAbort = frame.name === "abort" && options.waiting.size > 0;
     if (isAbort) void session.abort();
     if (isWaiting || isAbort) {
@@ -82,19 +82,19 @@ export function runCommand(frame: CommandFrame, options: RunOptions): void | Pro
       for (const run of afterwards) run();
       options.onAnswered?.();
     } catch (error) {
-      // The command has its answer.
+      // The command is already answered.
       options.onInternalError(error);
     }
   };
   const reply = (data: unknown): void | Promise<void> => {
-    // What the command wrote, or shows, has to be in the session's store.
+    // Everything that the command wrote or returns must be in the session's store first.
     const stored = frame.answersAtOnce ? undefined : session?.stored;
     if (stored === undefined) return answer(data);
     return stored.then(() => answer(data));
   };
   try {
     if (frame.beginsWork && options.isDraining()) throw new ProtocolError("draining");
-    // What waited for another session finds none any more.
+    // The session for which the command waited no longer exists.
     if (session?.isClosed && frame.awaitsSessionChange) throw new SessionError("disposed");
     const { id } = frame;
     const afterAnswer = (run: () => void): void => void afterwards.push(run);
@@ -107,7 +107,7 @@ export function runCommand(frame: CommandFrame, options: RunOptions): void | Pro
   }
 }
 
-/** The table's types guarantee that context, params and handler fit; the union hides it. */
+/** The table's types guarantee that context, params and handler match, but the union hides it. */
 function handle(
   { name, params }: CommandFrame,
   context: HostContext,
@@ -121,7 +121,7 @@ function handle(
   return handler(context, params, request);
 }
 
-/** An accepted answer has no response; what came of it is reported when the request ends. */
+/** An accepted answer has no response; its outcome is reported when the request ends. */
 function takeAnswer(given: HostAnswer, options: DispatchOptions): void {
   try {
     options.onHostAnswer(given);

@@ -5,7 +5,7 @@ import {
 } from "@tau-agent/coding-agent";
 import type { ProcessEnvironment } from "../process/environment.ts";
 
-/** A session for what it knows of files, logins and servers: it loads no extensions and stores nothing. */
+/** A session for access to files, logins and servers; it loads no extensions and stores nothing. */
 export function openCommandSession(
   { cwd, agentDirectory, homeDirectory, temporaryDirectory, variables }: ProcessEnvironment,
   mcp: CreateAgentSessionOptions["mcp"],

@@ -5,8 +5,8 @@ import type { TraceProtocol } from "./trace-provider.ts";
 type Variables = ProcessEnvironment["variables"];
 
 /**
- * Lets spans leave a host that was started without a provider of the user's: registers the official SDK,
- * which sends them where the variables of OpenTelemetry say. Nothing is loaded before.
+ * Exports spans from a host without a tracer provider of the user's: registers the official SDK, which sends
+ * spans to the address in the variables of OpenTelemetry. Loads nothing if they name no collector.
  *
  * @throws {ProtocolError} `invalid_option` for a protocol that needs a provider of the user's
  */
@@ -17,7 +17,7 @@ export async function exportTraces(variables: Variables): Promise<void> {
   await registerProvider(protocol, variables);
 }
 
-/** How spans are sent; undefined where the variables name no collector, or say to send none. */
+/** The protocol for sending spans; undefined if the variables name no collector or disable exporting. */
 function traceProtocol(variables: Variables): TraceProtocol | undefined {
   const of = (name: string) =>
     variables[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || variables[`OTEL_EXPORTER_OTLP_${name}`];

@@ -48,7 +48,7 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** A transcript's own words, on one line and without what a terminal obeys. */
+/** Text of a transcript on one line, without terminal control sequences. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\ufffd").slice(0, 200);
 }

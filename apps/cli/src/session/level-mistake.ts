@@ -7,8 +7,8 @@ import { ProtocolError } from "@tau-agent/rpc-protocol";
 import { nearest, thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 
 /**
- * The error for `--model sonnet:hihg`: a model that is not there because its thinking level has a typo.
- * Undefined where the level is not nearly one, or the model is not there without it either.
+ * The error for `--model sonnet:hihg`: a model that is not found because its thinking level is misspelt.
+ * Undefined if the suffix does not resemble a level, or the model does not exist without it either.
  */
 export async function levelMistake(
   error: unknown,

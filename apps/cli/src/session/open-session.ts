@@ -5,7 +5,7 @@ import { type ProcessEnvironment, readEnvironment } from "../process/environment
 import type { Logger } from "../process/logger.ts";
 import { type ExtensionSeams, sessionOptions } from "./session-options.ts";
 
-/** Opens the session of a command line, and logs what is wrong with its surroundings. */
+/** Opens the session of a command line and logs problems with its environment. */
 export async function openSession(
   options: CliOptions,
   logger: Logger,
@@ -20,7 +20,7 @@ export async function openSession(
   if (/^[a-z]+:\/\/[^/?#]*:[^/?#]*@/i.test(options.store ?? "")) {
     logger.warn("--store contains a password, which the list of processes shows; use TAU_STORE");
   }
-  // A list uses no server.
+  // Listing models uses no server, so problems with local servers are not logged.
   const isList = options.listModels !== undefined;
   logger.diagnostics(session.diagnostics.filter(({ code }) => !isList || code !== "local_server"));
   session.onDiagnostic((diagnostic) => logger.diagnostics([diagnostic]));
@@ -28,8 +28,8 @@ export async function openSession(
 }
 
 /**
- * Finds out before the first of many sessions whether extensions declare the options that the host
- * does not know. Without such options it costs nothing.
+ * Checks, before the first of many sessions, whether extensions declare the options that the host does not
+ * know. Costs nothing if there are no such options.
  *
  * @throws {ProtocolError} `invalid_option`
  */
@@ -49,8 +49,8 @@ export async function settleBeforeSessions(
 }
 
 /**
- * A project elsewhere has no extensions that count, and its workspace may be that of a client that is not there
- * yet: those of the user are the same in a folder without a project.
+ * A project in another workspace cannot declare options through extensions, and its workspace may belong to a
+ * client that is not connected yet. The user's extensions are the same in a folder without a project.
  */
 function folderWithoutProject({ agentDirectory }: ProcessEnvironment): string {
   mkdirSync(agentDirectory, { recursive: true, mode: 0o700 });

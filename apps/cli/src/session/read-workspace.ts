@@ -4,8 +4,8 @@ import type { CliOptions } from "../command-line/cli-options.ts";
 import { refuse } from "../command-line/values.ts";
 
 /**
- * The value of `--workspace`: a name, or what looks like JSON. The session that opens it checks its
- * members. The host of a subagent is given the id of its caller's workspace.
+ * The value of `--workspace`: a name, or JSON. The session that opens the workspace checks its members. The
+ * host of a subagent receives the id of its caller's workspace.
  *
  * @throws {ProtocolError} `invalid_option` for JSON that does not parse, and for an id
  */

@@ -13,7 +13,7 @@ interface RecordRequest {
   readonly prompt: string | undefined;
 }
 
-/** So much of a reply is enough to test with, and costs little. */
+/** Long enough for a test, and cheap. */
 const MAX_TOKENS = 4096;
 
 export async function recordCommand(
@@ -27,7 +27,7 @@ export async function recordCommand(
   if (prompt === undefined) refuse("record", 'it needs a prompt, such as "Read a.txt"');
   const words = ["--no-session", "--provider", provider, "--model", id, "--thinking", thinking];
   const options = await sessionOptions(readHostLine(words), environment);
-  // Nothing of the user's but models and keys.
+  // Uses only the user's models and keys, and no extensions.
   await using session = await createAgentSession({ ...options, extensions: undefined });
   const { model, registry, thinkingLevel } = session.models;
   if (model === undefined) refuse("--model", `there is no model ${provider}/${id}`);
@@ -44,7 +44,7 @@ export async function recordCommand(
   return 0;
 }
 
-/** A header may hold a key behind a word, such as Bearer. */
+/** A header may contain a key after a word such as Bearer. */
 function secretsOf(headers: Readonly<Record<string, string | null>>): string[] {
   return Object.values(headers).flatMap((value) =>
     value === null ? [] : [value, ...value.split(" ")],

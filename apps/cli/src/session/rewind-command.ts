@@ -6,14 +6,14 @@ import { refuse } from "../command-line/values.ts";
 import type { ProcessEnvironment } from "../process/environment.ts";
 import { sessionOptions } from "./session-options.ts";
 
-/** What `tau rewind` was asked for. */
+/** The arguments of `tau rewind`. */
 export interface RewindRequest {
-  /** An entry or a checkpoint; undefined to list what there is. */
+  /** An entry or a checkpoint; undefined to list them. */
   readonly target: string | undefined;
   readonly isList: boolean;
   readonly conversation: boolean;
   readonly dryRun: boolean;
-  /** The session; undefined for the project's latest. */
+  /** The session; undefined for the latest of the project. */
   readonly session: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export async function rewindCommand(
   return done.files.conflicts.length > 0 ? 1 : 0;
 }
 
-/** The session without the user's extensions: nothing is asked of a model. */
+/** Opens the session without the user's extensions, because no model is called. */
 async function openSession(
   id: string | undefined,
   environment: ProcessEnvironment,

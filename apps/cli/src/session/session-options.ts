@@ -16,10 +16,10 @@ function isBelowHost({ sessionHandle, subagentSandbox }: ProcessEnvironment): bo
   return sessionHandle !== undefined || subagentSandbox !== undefined;
 }
 
-/** How long the end of a host waits for the export of its spans; it has 5 seconds in all. */
+/** How long the shutdown of a host waits for the export of its spans; the shutdown may take 5 seconds in total. */
 const TRACE_FLUSH_MS = 2000;
 
-/** What extensions reach of the process they run in. */
+/** The parts of the process that extensions can reach. */
 export type ExtensionSeams = Pick<
   ExtensionOptions,
   "sendUiRequest" | "showNotice" | "onShutdown"
@@ -58,7 +58,7 @@ export async function sessionOptions(
     projectKey: options.projectKey,
     leaseMs: wholeNumber("--lease-ms", options.leaseMs),
     name: options.name,
-    // Checked where it is read, as what settings say.
+    // Checked where it is read, like the settings.
     secretFiles: secretFilesOf(options, environment),
     hostProcesses: isBelowHost(environment) ? hostsAbove(environment.program) : undefined,
     diagnostics: environment.subagentDiagnostics as CreateAgentSessionOptions["diagnostics"],
@@ -68,14 +68,14 @@ export async function sessionOptions(
         const { exportTraces } = await import("./export-traces.ts");
         await exportTraces(environment.variables);
       },
-      // A host ends soon after its session, and with it what has not been exported.
+      // A host ends soon after its session, so spans that are not exported by then are lost.
       flushMs: TRACE_FLUSH_MS,
     },
     permissions: { mode: options.permissionMode },
     policy: options.policy.length > 0 ? options.policy : undefined,
     clientReady: seams.clientReady,
     clientPlace: seams.clientPlace,
-    // A subagent's host has the command line of another one, which has been checked.
+    // A subagent's host gets the command line of its parent host, which has already been checked.
     refusesMistakes: options.taskDepth === undefined,
     mcp: { isOff: options.noMcp, only: list(options.mcpServers) },
     trustProject: options.approve ? true : options.noApprove ? false : undefined,
@@ -123,7 +123,10 @@ export async function sessionOptions(
   };
 }
 
-/** A trajectory has the subagents of a session that is not saved, too: so they are kept in memory. */
+/**
+ * Where the session is stored. A trajectory includes subagents even if the session is not saved, so they are
+ * kept in memory.
+ */
 async function storeOf(
   { noSession, trajectoryFile, store }: CliOptions,
   environment: ProcessEnvironment,
@@ -134,7 +137,7 @@ async function storeOf(
   return new MemorySessionStore();
 }
 
-/** Without a folder that is named, the one of a workspace is its own. */
+/** If no folder is named, the workspace supplies its own. */
 function sessionFolder(
   options: CliOptions,
   environment: ProcessEnvironment,
@@ -145,8 +148,8 @@ function sessionFolder(
 }
 
 /**
- * At most one of the flags may say which conversation to begin with. Clients of pi that name a file
- * also pass `--continue`; the file takes precedence.
+ * At most one of the flags may choose the conversation to start with. Clients of pi that name a file also
+ * pass `--continue`; the file takes precedence.
  */
 function sessionStart(options: CliOptions): SessionStart {
   const { session, fork, sessionId: id, noSession, trajectoryFile } = options;

@@ -23,13 +23,13 @@ import {
 } from "../process/environment.ts";
 import { secretFilesOf } from "./secret-files.ts";
 
-/** A subagent's host has this long for an orderly end; then it is killed. */
+/** The time that a subagent's host has for an orderly shutdown before it is killed. */
 const STOP_GRACE_MS = 1500;
 const KILL_AFTER_MS = 500;
 
 /**
- * Starts this program once more, or what `task.command` says, and drives it over the protocol. It
- * gets what the command line said of this host, as far as that holds for subagents too.
+ * Starts this program again, or the program in `task.command`, and drives it over the protocol. Passes on the
+ * options of this host that also apply to subagents.
  */
 export async function startSubagentHost(
   {
@@ -60,13 +60,13 @@ export async function startSubagentHost(
     credentials,
     policy,
     args: [...inheritedArguments(options, environment.cwd), ...args],
-    // No process here can be in a folder elsewhere.
+    // A local process cannot be started in the folder of another workspace.
     ...(workspace === undefined ? { cwd } : { workspace }),
     env: {
       ...environment.variables,
       ...variables,
       PI_CODING_AGENT_DIR: agentDirectory,
-      // In the environment and not among the arguments, which everybody can see.
+      // In the environment instead of the arguments, which every process can read.
       [SUBAGENT_SANDBOX]: sandbox && JSON.stringify(sandbox),
       [SUBAGENT_DIAGNOSTICS]: diagnostics && JSON.stringify(diagnostics),
       [SECRET_FILES]: JSON.stringify(secretFilesOf(options, environment)),
@@ -83,7 +83,7 @@ export async function startSubagentHost(
   if (signal.aborted) void stop();
   await started;
   try {
-    // This program takes its sandbox from the variable; another one may know nothing of it.
+    // This program reads its sandbox from the variable; another program may not know it.
     if (command !== undefined) await confirmSandbox(client, sandbox);
     if (workspace !== undefined) await confirmWorkspace(client);
   } catch (error) {
@@ -106,7 +106,7 @@ export async function startSubagentHost(
     prompt: async (text, verbatim) => {
       try {
         const forwarded = verbatim ? { verbatim } : {};
-        // One that was resumed may first have a question of an earlier host open.
+        // A resumed session may first have to answer a question that an earlier host left open.
         const options = { traceparent, ...forwarded, streamingBehavior: "followUp" } as const;
         const result = await client.promptAndWait(text, options);
         const status = result.status === "aborted" ? "aborted" : "completed";
@@ -149,9 +149,9 @@ export async function startSubagentHost(
 const sandboxModes = ["off", "workspace", "readOnly"];
 
 /**
- * A host that does not say that its tools are in the sandbox is not given work.
+ * Refuses work to a host that does not report that its tools are sandboxed.
  *
- * @throws {Error} names what it said
+ * @throws {Error} with what the host reported
  */
 async function confirmSandbox(
   client: RpcClient,
@@ -171,7 +171,7 @@ async function confirmSandbox(
   );
 }
 
-/** A host whose tools act on its own machine is not given work of another. */
+/** Refuses work to a host whose tools act on its own machine instead of this session's workspace. */
 async function confirmWorkspace(client: RpcClient): Promise<void> {
   const { workspace } = await client.getState();
   if (workspace?.kind === "client") return;
@@ -203,7 +203,7 @@ function contentOf({ isError, error, ...content }: HostUriAnswer): UriContent {
   return content;
 }
 
-/** Whether the key of this command line is for the provider that the arguments name. */
+/** Whether the key on this command line is for the provider that the arguments name. */
 function keyFor(args: readonly string[], { provider, model = "" }: CliOptions): true | undefined {
   const own = provider ?? /^([^/]+)\//.exec(model)?.[1];
   const wanted = args[args.indexOf("--provider") + 1];

@@ -1,6 +1,6 @@
 import type { CreateAgentSessionOptions, SettingsStore } from "@tau-agent/coding-agent";
 
-/** Whether what a session does outlives its host. */
+/** Whether the session's running work survives its host. */
 export function survives(
   { durability }: Pick<CreateAgentSessionOptions, "durability">,
   settings: Pick<SettingsStore, "get">,

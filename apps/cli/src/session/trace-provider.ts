@@ -17,7 +17,7 @@ export type TraceProtocol = "http/json" | "http/protobuf";
 
 type Variables = ProcessEnvironment["variables"];
 
-/** Registers a provider that sends spans in batches; the exporter reads its variables itself. */
+/** Registers a provider that sends spans in batches; the exporter reads its own variables. */
 export async function registerProvider(
   protocol: TraceProtocol,
   variables: Variables,
@@ -36,7 +36,10 @@ export async function registerProvider(
   trace.setGlobalTracerProvider(provider);
 }
 
-/** Which traces are recorded, as `OTEL_TRACES_SAMPLER` says; by default as the parent, else all. */
+/**
+ * Which traces are recorded, according to `OTEL_TRACES_SAMPLER`; by default, the parent's decision applies,
+ * otherwise all are recorded.
+ */
 function samplerOf({
   OTEL_TRACES_SAMPLER: name = "",
   OTEL_TRACES_SAMPLER_ARG: argument,

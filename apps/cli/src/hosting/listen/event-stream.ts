@@ -18,7 +18,7 @@ export interface EventStreamOptions extends StreamOptions {
   readonly setup: ClientSetup;
 }
 
-/** The number of a frame is its last member. */
+/** The last member of a frame is its number. */
 const seqAtEnd = /"seq":(\d+)\}$/;
 
 /** Sends the frames of a session as server-sent events, each with a cursor as its id. */
@@ -72,7 +72,7 @@ export function serveIsolatedEvents(
   return { end: stream.end };
 }
 
-/** Begins a response of server-sent events, which `asEvents` makes of what is written. */
+/** Starts a response of server-sent events; `asEvents` formats what is written. */
 export function beginStream(
   {
     request,
@@ -116,7 +116,7 @@ export function beginStream(
   return stream;
 }
 
-/** Where the client goes on: from the header of a stream that was cut, or from its address. */
+/** The cursor to resume from: in the header of a reconnecting stream, or in the URL. */
 export function cursorOf(
   { headers }: IncomingMessage,
   query: URLSearchParams,
@@ -125,7 +125,7 @@ export function cursorOf(
   const cursor = (Array.isArray(header) ? header[0] : header) || query.get("after");
   if (!cursor) return {};
   const [, streamId, digits] = /^(?:(.*):)?(\d{1,15})$/.exec(cursor) ?? [];
-  // A malformed cursor counts as one of an unknown stream.
+  // A malformed cursor is treated like one of an unknown stream.
   if (digits === undefined) return { streamId: cursor, after: 0 };
   return { ...(streamId === undefined ? {} : { streamId }), after: Number(digits) };
 }

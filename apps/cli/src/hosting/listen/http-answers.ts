@@ -16,7 +16,7 @@ export function wrongMethod(response: ServerResponse, method: string): void {
   fail(response, 405, `Use ${method}`);
 }
 
-/** The body of a POST with a JSON object, as its text and read; undefined once it is refused. */
+/** The body of a POST with a JSON object, both as text and parsed; undefined once the request is refused. */
 export async function readObject(
   request: IncomingMessage,
   response: ServerResponse,
@@ -36,12 +36,12 @@ export async function readObject(
   return { text, object };
 }
 
-/** The body; undefined if it is too long. */
+/** The body; undefined if it is too large. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   if (Number(request.headers["content-length"] ?? 0) > DEFAULT_MAX_LINE_BYTES) return undefined;
-  // Without destroying the request, whose socket has to carry the answer.
+  // Does not destroy the request, because its socket has to carry the response.
   for await (const piece of request.iterator({ destroyOnReturn: false })) {
     bytes += (piece as Buffer).length;
     if (bytes > DEFAULT_MAX_LINE_BYTES) return undefined;

@@ -8,7 +8,7 @@ import { fail, readObject, tell, wrongMethod } from "./http-answers.ts";
 import { answerOne } from "./one-command.ts";
 import type { PortParts } from "./port-parts.ts";
 
-/** How long a page may keep what it learned about access. */
+/** How long a page may cache the CORS response. */
 const PREFLIGHT_SECONDS = "600";
 
 type Door = "events" | "prompt" | "stream";

@@ -1,13 +1,13 @@
-/** Something that clients connect to. */
+/** An address at which clients can connect. */
 export interface Listener {
-  /** Where it is. */
+  /** The address. */
   readonly url: string;
-  /** Where its token is, if it takes one. */
+  /** The path of the token file, if the listener requires a token. */
   readonly tokenFile?: string;
-  /** Makes a link that opens the console once; undefined if it serves none. */
+  /** Creates a link that opens the console once; undefined if there is no console. */
   readonly consoleLink?: (() => string) | undefined;
-  /** Accepts no more connections. */
+  /** Stops accepting connections. */
   stop(): void;
-  /** Fulfilled once all connections have got what is theirs and are closed. */
+  /** Resolves once all connections have received their remaining data and are closed. */
   end(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { Client } from "../clients/client.ts";
 import type { ClientSetup } from "../clients/client-options.ts";
 
-/** Runs one command; its response as a line, or undefined if there is none. */
+/** Runs one command; returns its response as a line, or undefined if it has none. */
 export async function answerOne(body: string, setup: ClientSetup): Promise<string | undefined> {
   let answer: string | undefined;
   const writer = {

@@ -2,7 +2,7 @@ import type { ClientSetup } from "../clients/client-options.ts";
 import type { Access } from "./access.ts";
 
 export interface OpenConnection {
-  /** Sends the rest, then closes. */
+  /** Sends the remaining data, then closes. */
   end(): Promise<void>;
 }
 

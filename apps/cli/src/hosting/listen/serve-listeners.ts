@@ -8,14 +8,15 @@ import type { Listener } from "./listener.ts";
 
 export interface ListenContext extends HostingContext {
   readonly pingMs: number;
-  /** Says where a listener is; by default with a frame on stdout. */
+  /** Announces the address of a listener; by default with a frame on stdout. */
   readonly announce?: ((listener: Listener) => void) | undefined;
 }
 
 /**
- * Listens at all addresses of the command line, says so on stdout, and serves the clients that connect.
+ * Listens at all addresses of the command line, announces them on stdout, and serves the clients that
+ * connect.
  *
- * @throws {ProtocolError} `invalid_option` if one of them cannot be listened at
+ * @throws {ProtocolError} `invalid_option` if listening at one of them fails
  */
 export async function serveListeners(setup: ClientSetup, context: ListenContext): Promise<void> {
   const { options, output, shutdown } = context;
@@ -44,7 +45,7 @@ function announceTo(output: HostingContext["output"]) {
   };
 }
 
-/** A console needs a port: pages reach no Unix socket. */
+/** A console needs a port, because pages cannot connect to a Unix socket. */
 function refuseConsole(
   addresses: readonly ListenAddress[],
   { console, consoleHost }: ListenContext["options"],

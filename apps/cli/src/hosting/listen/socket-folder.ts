@@ -7,9 +7,9 @@ const GROUP_OR_OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Sees to it that nobody else can replace a socket: its folder and all folders above belong to the
- * user or root and only they can write to them. A folder such as `/tmp`, where everybody can
- * write but not remove what is another's, has to have one of the user's own below.
+ * Makes sure that nobody else can replace a socket: its folder and all folders above must belong to the user
+ * or root and be writable only by them. A sticky folder such as `/tmp`, where everybody can create files but
+ * not remove those of others, must contain a folder of the user's own for the socket.
  *
  * @throws {ProtocolError} `invalid_option`
  */
@@ -31,9 +31,9 @@ export function checkSocketFolder(socket: string): void {
 }
 
 /**
- * Whether a socket may be bound: there is none, or that of a host that has ended.
+ * Checks that a socket can be bound: there is none, or only one left by a host that has ended.
  *
- * @returns whether there is one to remove
+ * @returns whether there is a socket file to remove
  * @throws {ProtocolError} `invalid_option`
  */
 export async function findDeadSocket(path: string): Promise<boolean> {

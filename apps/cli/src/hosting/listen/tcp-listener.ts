@@ -16,7 +16,7 @@ export interface PortOptions {
   readonly tokenFile: string;
   readonly origins: readonly string[];
   readonly pingMs: number;
-  /** Names that the console may be asked for by, besides the address; undefined for no console. */
+  /** The host names under which the console answers, besides the address; undefined for no console. */
   readonly consoleHosts?: readonly string[] | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function listenOnPort(
   };
   const open = new Set<OpenConnection>();
   const routes = new HttpRoutes({ setup, access, pingMs, open });
-  // An import would ask for every export, and one of them loads Node's `fetch`.
+  // An import would evaluate every export of the module, and one of them loads Node's `fetch`.
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer((request, response) => void routes.handle(request, response));
   acceptWebSockets(server, { setup, access, pingMs, open });

@@ -3,13 +3,13 @@ import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeFileSync 
 import { dirname } from "node:path";
 import { errorMessage, ProtocolError } from "@tau-agent/rpc-protocol";
 
-/** Anyone but its owner may read or write a file with one of these. */
+/** The permission bits that let anyone but the owner access a file. */
 const OTHERS = 0o077;
 
 /**
- * The token in a file, which is created with a new one if it is not there.
+ * The token in a file; creates the file with a new token if it does not exist.
  *
- * @throws {ProtocolError} `invalid_option` when others can read the file, or it has no token
+ * @throws {ProtocolError} `invalid_option` if others can read the file or it contains no token
  */
 export function readToken(path: string): string {
   try {
@@ -49,7 +49,7 @@ function openFile(path: string): number {
   }
 }
 
-/** Makes the check of what clients send; it takes the same time whatever they send. */
+/** Makes the function that checks a client's token in constant time. */
 export function tokenCheck(token: string): (given: string) => boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   const expected = digest(token);

@@ -12,7 +12,7 @@ import { checkSocketFolder, findDeadSocket } from "./socket-folder.ts";
 const SOCKET_MASK = 0o177;
 
 /**
- * Listens on a Unix socket: JSON lines, without a token, since only the user reaches it.
+ * Listens on a Unix socket: JSON lines, without a token, because only the user can connect.
  *
  * @throws {ProtocolError} `invalid_option`
  */
@@ -20,7 +20,7 @@ export async function listenOnSocket(path: string, setup: ClientSetup): Promise<
   checkSocketFolder(path);
   if (await findDeadSocket(path)) unlinkSync(path);
   const connections = new Set<{ readonly end: () => Promise<void> }>();
-  // A client that ends only its input still gets its answers.
+  // A client that closes only its sending side still receives its answers.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const connection = serveSocket(socket, setup, () => connections.delete(connection));
     connections.add(connection);
@@ -45,7 +45,7 @@ async function bind(server: Server, path: string): Promise<void> {
   });
   const mask = process.umask(SOCKET_MASK);
   try {
-    // Binds before it returns.
+    // Binds synchronously.
     server.listen(path);
   } finally {
     process.umask(mask);

@@ -7,12 +7,12 @@ import type { OpenConnection } from "./port-parts.ts";
 const GOING_AWAY = 1001;
 const UNSUPPORTED_DATA = 1003;
 const TRY_AGAIN_LATER = 1013;
-/** A client that does not close in time is cut off. */
+/** A client that does not close in time is disconnected. */
 const CLOSE_MS = 1_000;
-/** A client that misses so many pings is gone. */
+/** After so many missed pings, the client counts as gone. */
 const MAX_MISSED = 2;
 
-/** Serves a client that sends one frame in each text message. */
+/** Serves a client that sends one frame per text message. */
 export function serveWebSocket(
   socket: WebSocket,
   { setup, pingMs }: { readonly setup: ClientSetup; readonly pingMs: number },
@@ -51,10 +51,10 @@ export function serveWebSocket(
   };
 }
 
-/** Closes the connection of a client that does not read; what waits for it is dropped. */
+/** Closes the connection of a client that does not read, and discards its unsent data. */
 function giveUp(socket: WebSocket): void {
   socket.close(TRY_AGAIN_LATER, "too much was left unread");
-  // The close waits behind what was not read.
+  // The close frame would wait behind the data that the client does not read.
   setTimeout(() => socket.terminate(), CLOSE_MS).unref();
 }
 
@@ -67,7 +67,7 @@ function sendLines(socket: WebSocket, text: string, onWritten: () => void): void
   else socket.send(last, () => onWritten());
 }
 
-/** Pings the client; one that does not answer is cut off. Returns the function that ends it. */
+/** Pings the client and disconnects it if it does not answer. Returns the function that stops this. */
 function keepAlive(socket: WebSocket, pingMs: number, onPing: () => void): () => void {
   if (pingMs === 0) return () => {};
   let missed = 0;

@@ -5,7 +5,7 @@ import type {
 } from "@tau-agent/rpc-protocol/workspace";
 import type { ServingClients } from "@tau-agent/system";
 
-/** A connection of a client that serves workspaces. */
+/** A connection to a client that serves workspaces. */
 export interface WorkspaceServingClient {
   sendWorkspace(frame: ToWorkspaceClient): void | Promise<void>;
 }
@@ -16,19 +16,19 @@ interface Asked {
   readonly onLost: (reason: string) => void;
 }
 
-/** The workspace of one session, served by one of its clients at a time. */
+/** The workspace of one session, which at most one client serves at a time. */
 export class ClientPlace implements ServingClients {
   #client: WorkspaceServingClient | undefined;
   #workspace: ClientWorkspace | undefined;
   #next = Promise.withResolvers<void>();
   #isEnded = false;
 
-  /** The session does not act there, or not any more. */
+  /** Whether the session does not use this workspace, or no longer does. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
 
-  /** A client offers to serve it; the first one does. */
+  /** A client offers to serve the workspace; the first offer is accepted. */
   serve(client: WorkspaceServingClient): void {
     if (this.#client !== undefined || this.#isEnded) return;
     this.#client = client;
@@ -36,29 +36,29 @@ export class ClientPlace implements ServingClients {
     this.#next = Promise.withResolvers();
   }
 
-  /** The connection of a client is gone. */
+  /** The client's connection is closed. */
   leave(client: WorkspaceServingClient): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#lose("its client has gone");
   }
 
-  /** Resolves when the next client serves it. */
+  /** Resolves when the next client starts serving the workspace. */
   served(): Promise<void> {
     return this.#next.promise;
   }
 
   /**
-   * Takes what a client says.
+   * Takes a message from a client.
    *
-   * @returns when to hand over what it says next; undefined for at once
+   * @returns resolves when the next message can be passed on; undefined if it can be at once
    */
   take(client: WorkspaceServingClient, answer: FromWorkspaceClient): Promise<void> | undefined {
     if (client !== this.#client || this.#workspace?.isMeant(answer) !== true) return undefined;
     return this.#workspace.takeAnswer(answer) ?? undefined;
   }
 
-  /** Makes a connection to the client that serves it; undefined where none does. */
+  /** Connects to the client that serves the workspace; undefined if no client does. */
   async connect({ id, cwd, onLost }: Asked): Promise<ClientWorkspace | undefined> {
     const { ClientWorkspace } = await import("@tau-agent/rpc-protocol/workspace");
     const client = this.#client;
@@ -73,7 +73,7 @@ export class ClientPlace implements ServingClients {
     return workspace;
   }
 
-  /** The session ends. */
+  /** The session has ended. */
   end(): void {
     this.#isEnded = true;
     this.#client = undefined;

@@ -15,17 +15,17 @@ import { SharedRequests } from "./shared-requests.ts";
 import type { UiNotices } from "./ui-notices.ts";
 
 export interface SessionListener {
-  /** Takes an event; a promise if the session should wait. */
+  /** Takes an event; returns a promise if the session should wait. */
   hear(event: SessionEvent, order: EventOrder): void | Promise<void>;
-  /** Takes what an extension tells the client. */
+  /** Takes a request with which an extension notifies the client. */
   notice(request: ExtensionUiRequest): void;
-  /** The session is closed; the last call. */
+  /** The session is closed; no other call follows. */
   closed(reason: SessionClosedReason): void;
 }
 
 export type SessionClosedReason = Extract<HostingFrame, { type: "session_closed" }>["reason"];
 
-/** Where a client goes on: frames to replay, or why it has to read the session again. */
+/** How a client resumes: with frames to replay, or with the reason why it has to read the session again. */
 export type Resumption =
   | { readonly frames: Iterable<ReplayedFrame> }
   | { readonly reason: Extract<HostingFrame, { type: "resync" }>["reason"] };
@@ -33,26 +33,26 @@ export type Resumption =
 export interface HostedSessionOptions {
   readonly sessionId: string;
   readonly session: AgentSession;
-  /** What extensions have told clients so far. */
+  /** The notifications of extensions so far. */
   readonly notices: UiNotices;
-  /** The workspace that its clients serve, if it acts in one. */
+  /** The workspace that the session's clients serve, if the session uses one. */
   readonly place?: ClientPlace | undefined;
-  /** Called when a client can be asked. */
+  /** Called when a client can answer requests. */
   readonly onReady: () => void;
-  /** The only session of its host: clients get its diagnostics when they have said `initialize`. */
+  /** Whether this is the host's only session: clients get its diagnostics after `initialize`. */
   readonly isOnly: boolean;
-  /** Makes what keeps frames for clients that attach again; undefined where none do. */
+  /** Creates the buffer of frames for clients that attach again; undefined if clients do not. */
   readonly createRing: ((limits: RingLimits) => ReplayRing) | undefined;
-  /** How long a client that runs tools may be away; undefined where clients do not come back. */
+  /** How long a client that runs tools may be disconnected; undefined if clients do not reconnect. */
   readonly graceMs: number | undefined;
-  /** Called whenever its work ends. */
+  /** Called whenever the session's work ends. */
   readonly onRest: (() => void) | undefined;
-  /** Called once nobody uses the session for `idleMs`; undefined if it stays open. */
+  /** Called once the session has been unused for `idleMs`; undefined if the session stays open. */
   readonly onIdle: (() => void) | undefined;
   readonly idleMs: number;
 }
 
-/** The longest time of a timer. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A session with its clients, and the frames they may have missed. */
@@ -61,18 +61,18 @@ export class HostedSession {
   readonly session: AgentSession;
   readonly requests: SharedRequests;
   readonly place: ClientPlace | undefined;
-  /** Commands that wait for another conversation. */
+  /** Commands that wait until a switch to another conversation has ended. */
   readonly waiting = new Set<CommandFrame>();
-  /** Commands that are not answered yet. */
+  /** Commands that have not been answered yet. */
   readonly running = new Set<Promise<unknown>>();
   readonly #options: HostedSessionOptions;
   readonly #ring: ReplayRing | undefined;
-  /** Replaced when it changes, so that each event goes to those who listened when it came. */
+  /** Replaced, not modified, so that each event goes to those who listened when it was sent. */
   #listeners: readonly SessionListener[] = [];
   readonly #unsubscribe: () => void;
   #streamId: string | undefined;
   #seq = 0;
-  /** The number of the frame that several clients are getting. */
+  /** The number of the frame that is being sent to several clients. */
   #shared: { order: EventOrder | undefined } | undefined;
   #message: AgentMessage | undefined;
   #activeAt: number | undefined;
@@ -111,7 +111,7 @@ export class HostedSession {
     return this.#ring !== undefined;
   }
 
-  /** Names this life of the session; made at its first use, since that loads Node's cryptography. */
+  /** Identifies this run of the session; created on first use, because it loads Node's cryptography. */
   get streamId(): string {
     this.#streamId ??= crypto.randomUUID();
     return this.#streamId;
@@ -144,7 +144,7 @@ export class HostedSession {
     };
   }
 
-  /** The number of the next frame; that of the current one while several clients get it. */
+  /** The number of the next frame, or of the current one while it is being sent to several clients. */
   readonly nextOrder = (): EventOrder => {
     const order = this.#shared?.order ?? this.session.nextOrder();
     if (this.#shared !== undefined) this.#shared.order = order;
@@ -152,7 +152,7 @@ export class HostedSession {
     return order;
   };
 
-  /** Everything sent meanwhile is one frame. */
+  /** Sends the same frame to several clients: all of them get it with the same number. */
   together(send: () => void): void {
     if (this.#shared !== undefined) {
       send();
@@ -166,7 +166,7 @@ export class HostedSession {
     }
   }
 
-  /** Sends every frame to this listener from now on; returns the function that ends it. */
+  /** Subscribes the listener to every frame from now on; returns the function that unsubscribes it. */
   listen(listener: SessionListener): () => void {
     this.#listeners = [...this.#listeners, listener];
     this.touch();
@@ -182,20 +182,20 @@ export class HostedSession {
     return problem === undefined ? { frames: this.#ring?.after(after) ?? [] } : { reason: problem };
   }
 
-  /** Lets extensions speak: its first client is there. */
+  /** Lets extensions send notifications: the first client has attached. */
   begin(): void {
     this.#options.notices.attach((notice) => this.#notice(notice));
     void this.session.hooks?.begin();
   }
 
-  /** A client can be asked from now on. */
+  /** A client can answer requests from now on. */
   ready(): void {
     this.#options.onReady();
   }
 
-  /** Shows what an extension tells its client. */
+  /** Sends the notification of an extension to its client. */
   #notice(frame: ExtensionUiRequest): void {
-    // An open dialog comes with what else is open.
+    // Open dialogs are sent together with the other open requests.
     if (this.session.requests.get(frame.id) !== undefined) return;
     this.together(() => {
       this.#keep({ kind: "notice", frame });
@@ -210,7 +210,7 @@ export class HostedSession {
     for (const diagnostic of news) void this.#hear(diagnosticEvent(diagnostic), this.nextOrder());
   }
 
-  /** Something has used the session: it is not idle before `idleMs` have passed. */
+  /** The session was used, so it is idle in `idleMs` at the earliest. */
   touch(): void {
     if (this.#options.onIdle === undefined) return;
     clearTimeout(this.#idleTimer);
@@ -220,7 +220,7 @@ export class HostedSession {
     this.#idleTimer.unref();
   }
 
-  /** Ends the session. Frames that this causes still reach its clients. */
+  /** Ends the session. Frames that result from this still reach its clients. */
   async end(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#idleTimer);
@@ -230,7 +230,7 @@ export class HostedSession {
     this.requests.end();
   }
 
-  /** Tells all clients but one that the session is closed. */
+  /** Notifies all clients but one that the session is closed. */
   dismiss(reason: SessionClosedReason, except?: SessionListener): void {
     for (const listener of this.#listeners) {
       if (listener !== except) listener.closed(reason);
@@ -247,7 +247,7 @@ export class HostedSession {
     if (this.#ring !== undefined) this.#ring.push(frame, this.nextOrder());
   }
 
-  /** Background jobs are work, too. */
+  /** Background jobs also count as work. */
   async #closeUnused(): Promise<void> {
     const jobs = await this.session.jobs.list().catch(() => []);
     const isUsed = this.session.isBusy || this.running.size > 0 || this.#listeners.length > 0;

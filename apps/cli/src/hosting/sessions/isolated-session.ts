@@ -25,7 +25,7 @@ export interface OpenedIsolated {
   readonly opened: Result<"open_session">;
 }
 
-/** What a host answers to a command. */
+/** A host's response to a command. */
 export interface Answer {
   readonly success: boolean;
   readonly data?: unknown;
@@ -33,7 +33,7 @@ export interface Answer {
   readonly code?: ErrorCode;
 }
 
-/** A session in a process of its own, which serves it on a socket that only this process knows. */
+/** A session in its own process, served on a socket whose path only this process knows. */
 export class IsolatedSession {
   readonly sessionId: string;
   readonly path: string;
@@ -45,7 +45,7 @@ export class IsolatedSession {
   #lastId = 0;
   #info: HostedSessionInfo | undefined;
   isClosing = false;
-  /** This host has ended the process, which is not an end that clients have to be told of as an error. */
+  /** This host ended the process itself, so clients need no error about its end. */
   hasBeenEnded = false;
 
   private constructor({ sessionId, command, variables, onEnd }: IsolatedSessionOptions) {
@@ -55,7 +55,7 @@ export class IsolatedSession {
     const [program = "", ...words] = command;
     this.#child = spawn(program, [...words, "--listen", `unix:${this.path}`], {
       env: { ...variables, [SESSION_HANDLE]: sessionId },
-      // The end of its input ends it, also when this process is killed.
+      // The process ends when its input ends, even if this process is killed.
       stdio: ["pipe", "pipe", "inherit"],
     });
     this.#child.stdin?.on("error", () => {});
@@ -72,8 +72,8 @@ export class IsolatedSession {
   }
 
   /**
-   * Starts the process and has the session opened in it, by the connection of a client: it is that
-   * client's credentials and workspace that it may use.
+   * Starts the process and opens the session in it through the client's connection, because the session may
+   * use that client's credentials and workspace.
    *
    * @throws {RemoteError} as the session's host says
    */
@@ -95,7 +95,7 @@ export class IsolatedSession {
     }
   }
 
-  /** What the session was doing when it was asked last. */
+  /** What the session was doing at the last request for its state. */
   get info(): HostedSessionInfo | undefined {
     return this.#info && { ...this.#info, ...(this.isClosing && { status: "closing" as const }) };
   }

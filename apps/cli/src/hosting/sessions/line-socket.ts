@@ -2,12 +2,12 @@ import { createConnection } from "node:net";
 import { LineDecoder } from "@tau-agent/rpc-protocol";
 
 export interface LineSocket {
-  /** Sends a line without its line feed. */
+  /** Sends a line, given without its line feed. */
   send(line: string): void;
   close(): void;
 }
 
-/** Connects to the socket of another host; lines that are sent before it is connected wait. */
+/** Connects to the socket of another host; lines sent earlier wait for the connection. */
 export function openLineSocket(
   path: string,
   onLine: (line: string) => void,

@@ -23,7 +23,7 @@ export interface SessionDefaults extends HostingContext {
 }
 
 /**
- * Opens a session with what its client asks for, and what the command line says otherwise.
+ * Opens a session with the parameters of its client; the command line supplies the defaults.
  *
  * @throws {ProtocolError} `invalid_path`, `invalid_params`; {SessionError} as `createAgentSession`
  */
@@ -35,7 +35,7 @@ export async function openHostedSession(
   const { logger, beforeExtensions, sharing, environment: environmentOfHost } = defaults;
   checkPaths(given);
   checkSecrets(given);
-  // The approval is for the folder that the client knows: here, that of the session file.
+  // The approval is for the folder that the client knows, in this case that of the session file.
   const cwd = given.cwd ?? (given.approve === true ? storedFolder(given.sessionPath) : undefined);
   const asked: Asked = cwd === undefined ? given : { ...given, cwd };
   const environment = environmentOf(asked, environmentOfHost);
@@ -44,7 +44,7 @@ export async function openHostedSession(
   const session = await createAgentSession({
     ...created,
     ...placesOf(asked, defaults, created),
-    // A project's settings may name a store, and count once it is trusted.
+    // A project's settings may name a store, but count only once the project is trusted.
     beforeOpen: ({ isStored }) => checkStore(asked, isStored),
     sharing,
   });
@@ -55,7 +55,7 @@ export async function openHostedSession(
 }
 
 function checkPaths({ cwd, workspace, sessionPath, durableSessionId }: Asked): void {
-  // A folder of a workspace is looked for there.
+  // A folder of a workspace is looked up in the workspace.
   if (cwd !== undefined && workspace === undefined) checkFolder("cwd", cwd, cwd);
   if (sessionPath !== undefined) checkFolder("sessionPath", sessionPath, dirname(sessionPath));
   if (sessionPath !== undefined && durableSessionId !== undefined) {
@@ -63,7 +63,7 @@ function checkPaths({ cwd, workspace, sessionPath, durableSessionId }: Asked): v
   }
 }
 
-/** A value itself would be in frames, and in what records them. */
+/** The value itself would appear in frames and in recordings of them. */
 function checkSecrets({ secrets = [] }: Asked): void {
   const at = secrets.findIndex(({ value }) => !/^(?:\$[A-Za-z_]\w*|!\s*\S[\s\S]*)$/.test(value));
   if (at !== -1) refuse(`secrets[${at}].value`, "expected $NAME or !command");
@@ -92,7 +92,7 @@ function checkFolder(field: string, path: string, folder: string): void {
   throw new ProtocolError("invalid_path", { field, path, reason: `there is no folder ${folder}` });
 }
 
-/** How much of a session file is read to find its folder. */
+/** How much of a session file is read to find the session's folder. */
 const HEADER_BYTES = 64 * 1024;
 
 function storedFolder(path: string | undefined): string | undefined {
@@ -105,7 +105,7 @@ function storedFolder(path: string | undefined): string | undefined {
     const { cwd }: { cwd?: unknown } = JSON.parse(text.split("\n", 1)[0] ?? "");
     return typeof cwd === "string" && statSync(cwd).isDirectory() ? cwd : undefined;
   } catch {
-    // Opening the session says what is wrong with it.
+    // Opening the session reports the error.
     return undefined;
   }
 }
@@ -119,7 +119,7 @@ function environmentOf({ environment = {} }: Asked, host: ProcessEnvironment): P
   return { ...host, ...environmentFrom(variables) };
 }
 
-/** The command line of a session: what its client says replaces what the host was started with. */
+/** The options of a session: the client's parameters override the command line of the host. */
 function optionsOf(asked: Asked, { options, environment }: SessionDefaults): CliOptions {
   const { provider, modelId, fallbackModels, thinkingLevel, apiKey, approve, cwd, workspace } =
     asked;
@@ -133,7 +133,7 @@ function optionsOf(asked: Asked, { options, environment }: SessionDefaults): Cli
     thinking: thinkingLevel ?? options.thinking,
     resumeInterrupted: asked.resume === "auto" || options.resumeInterrupted,
     apiKey: apiKey ?? (isOtherProvider ? undefined : options.apiKey),
-    // The flag is for the folder of the start.
+    // The flag is for the folder in which the host was started.
     approve: approve ?? (isStart ? options.approve : undefined),
     noApprove: approve === undefined ? options.noApprove : !approve,
     mode: "rpc",
@@ -155,13 +155,13 @@ function placesOf(
       ? sessionDirectory
       : join(agentDirectory, "sessions", projectKey);
   return {
-    // The folder of the command line is one of its own workspace.
+    // The command line's folder is a folder of the command line's workspace.
     cwd: cwd ?? (workspace === undefined ? created.cwd : undefined),
     ...(workspace === undefined ? {} : { workspace, isWorkspaceOfClient: true }),
     ...(start === undefined ? {} : { session: start }),
     ...(secrets === undefined ? {} : { secrets }),
     ...(directory === undefined ? {} : { sessionDirectory: directory }),
-    // What names a folder of files names the project in a store.
+    // In a store, the name that is otherwise a folder of files names the project.
     ...(projectKey === undefined ? {} : { projectKey }),
   };
 }

@@ -1,6 +1,6 @@
 import { CodedError, type ErrorCode } from "@tau-agent/rpc-protocol";
 
-/** An error that another host has answered with: its code and its own text. */
+/** An error response of another host, with its code and text. */
 export class RemoteError extends CodedError {
   override readonly name = "RemoteError";
 

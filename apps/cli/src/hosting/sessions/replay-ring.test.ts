@@ -6,7 +6,7 @@ import { type ReplayedFrame, ReplayRing } from "./replay-ring.ts";
 
 const roomy = { maxFrames: 1_000, maxBytes: 1_000_000 };
 
-/** The events of a reply with one block that comes in pieces. */
+/** The events of a reply with one block, streamed in pieces. */
 function replyOf(pieces: readonly string[]): SessionEvent[] {
   const message = reply(pieces.join(""));
   return [
@@ -20,7 +20,7 @@ function fill(ring: ReplayRing, events: readonly SessionEvent[]): void {
   for (const frame of events) ring.push({ kind: "event", frame }, { seq: ring.lastSeq + 1 });
 }
 
-/** What a client knows that sets texts by deltas and ends. */
+/** The text that a client assembles from deltas and ends of blocks. */
 function read(frames: Iterable<{ frame: object }>, start = ""): string {
   let text = start;
   for (const { frame } of frames) {
@@ -36,7 +36,7 @@ function read(frames: Iterable<{ frame: object }>, start = ""): string {
 const seqsOf = (frames: Iterable<ReplayedFrame>) => [...frames].map(({ order }) => order.seq);
 
 describe("the frames kept for clients that attach again", () => {
-  it("lead from any cursor to the state of a client that never left", () => {
+  it("lead from any cursor to the state of a client that never disconnected", () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.string({ maxLength: 4 }), { maxLength: 6 }), { maxLength: 3 }),
@@ -58,7 +58,7 @@ describe("the frames kept for clients that attach again", () => {
     );
   });
 
-  it("never repeat a piece of a block that the client has", () => {
+  it("never repeat a piece of a block that the client already has", () => {
     const ring = new ReplayRing(roomy);
     fill(ring, replyOf(["a", "b", "c", "d"]).slice(0, 6));
     const [tail] = [...ring.after(4)];
@@ -66,14 +66,14 @@ describe("the frames kept for clients that attach again", () => {
     expect(tail?.order).toEqual({ seq: 6 });
   });
 
-  it("hold the end of a block instead of its pieces", () => {
+  it("contain the end of a block instead of its pieces", () => {
     const ring = new ReplayRing({ maxFrames: 4, maxBytes: 1_000_000 });
     fill(ring, replyOf(Array.from({ length: 5_000 }, () => "x")));
     expect(ring.problemWith(0)).toBeUndefined();
     expect(seqsOf(ring.after(0))).toEqual([1, 2, 5_003, 5_004]);
   });
 
-  it("hold the latest progress of a running tool only, and none of one that has ended", () => {
+  it("contain only the latest progress of a running tool, and none of one that has ended", () => {
     const ring = new ReplayRing(roomy);
     const call = { toolCallId: "1", toolName: "bash", args: {} };
     const partialResult = { content: [], details: {} };
@@ -86,7 +86,7 @@ describe("the frames kept for clients that attach again", () => {
     expect(seqsOf(ring.after(0))).toEqual([1, 5]);
   });
 
-  it("are limited in number and in bytes, and a cursor before them is too old", () => {
+  it("are limited in number and in bytes; older cursors are refused as too old", () => {
     for (const limits of [
       { maxFrames: 3, maxBytes: 1_000_000 },
       { maxFrames: 1_000, maxBytes: 300 },

@@ -30,10 +30,10 @@ interface Whole {
   readonly bytes: number;
 }
 
-/** Neighbouring deltas of one block, which count as one frame. */
+/** Adjacent deltas of one block, which count as one frame. */
 interface Deltas {
   text: string;
-  /** The number of each delta, and the length of the text with it: numbers, not an object that lives for each. */
+  /** The number of each delta and the length of the text up to it, as plain numbers to avoid an object per delta. */
   readonly seqs: number[];
   readonly ends: number[];
   step: DeltaStep;
@@ -42,27 +42,27 @@ interface Deltas {
   bytes: number;
 }
 
-/** What a delta costs besides its text. */
+/** The size of a delta without its text. */
 const ENVELOPE_BYTES = 64;
 
 /**
  * The last frames of a session, for clients that attach again. Once a block has ended, its deltas are
- * dropped: the frame of its end has all of it. Of a tool's progress, only the latest report is kept,
- * and none once its call has ended.
+ * dropped, because the frame of its end contains the whole block. Of a tool's progress, only the latest
+ * report is kept, and none once its call has ended.
  */
 export class ReplayRing {
   readonly #limits: RingLimits;
   /** In the order of the frames. */
   readonly #entries = new Map<number, Whole | Deltas>();
-  /** The last entry while it is one of deltas that may grow. */
+  /** The last entry, if it consists of deltas and can still grow. */
   #growing: Deltas | undefined;
-  /** The entries of deltas of the reply that is streaming. */
+  /** The entries with deltas of the reply that is streaming. */
   readonly #open = new Set<number>();
   /** The entry with the latest progress of each running call. */
   readonly #progress = new Map<string, number>();
   #bytes = 0;
   #nextKey = 0;
-  /** The last frame that was dropped for want of room. */
+  /** The last frame that was dropped to make room. */
   #floor = 0;
   #lastSeq = 0;
 
@@ -74,12 +74,12 @@ export class ReplayRing {
     return this.#lastSeq;
   }
 
-  /** Notes the number of a frame that is not kept. */
+  /** Records the number of a frame that is not kept. */
   skip(seq: number): void {
     this.#lastSeq = Math.max(this.#lastSeq, seq);
   }
 
-  /** Adds a frame; the oldest leave when there is no room. */
+  /** Adds a frame; drops the oldest frames if there is no room. */
   push(kept: KeptFrame, order: EventOrder): void {
     this.skip(order.seq);
     const { frame } = kept;
@@ -181,7 +181,7 @@ export class ReplayRing {
   }
 }
 
-/** The deltas after a cursor as one; none of them was sent before it. */
+/** The deltas after a cursor, merged into one. */
 function tailOf({ text, seqs, ends, step, event, order }: Deltas, cursor: number): ReplayedFrame {
   const last = seqs.findLastIndex((seq) => seq <= cursor);
   const delta = text.slice(ends[last] ?? 0);
@@ -196,7 +196,7 @@ function isSameBlock(a: DeltaStep, b: DeltaStep): boolean {
   return a.type === b.type && a.contentIndex === b.contentIndex;
 }
 
-/** About what a frame costs as JSON; the reply so far is not counted with each of its steps. */
+/** The approximate size of a frame as JSON; the accumulated reply is not counted again with each step. */
 function sizeOf(frame: KeptFrame["frame"]): number {
   if (frame.type !== "message_update") return JSON.stringify(frame).length + ENVELOPE_BYTES;
   const { partial: _, ...step } = frame.assistantMessageEvent as { partial?: unknown };

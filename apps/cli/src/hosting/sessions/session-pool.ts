@@ -27,9 +27,9 @@ import { UiNotices } from "./ui-notices.ts";
 export interface SessionSeams {
   readonly sendUiRequest: (request: ExtensionUiRequest) => void;
   readonly onShutdown: () => void;
-  /** Fulfilled when the client can be asked. */
+  /** Resolves when a client can answer requests. */
   readonly clientReady: Promise<void>;
-  /** The workspace that clients serve, if the session acts in one. */
+  /** The workspace that clients serve, if the session uses one. */
   readonly clientPlace?: ClientPlace | undefined;
 }
 
@@ -37,22 +37,22 @@ type OpenSession = (params: Params<"open_session">, seams: SessionSeams) => Prom
 
 export interface ManySessions {
   readonly openSession: OpenSession;
-  /** What none of the sessions can widen. */
+  /** The policy, which no session can widen. */
   readonly policy: AgentSession["policy"];
-  /** A session has come to rest or was closed; the function says whether all sessions are at rest. */
+  /** Called when a session's work ends or a session is closed; the function says whether all are at rest. */
   readonly onRest: (isQuiet: () => boolean) => void;
   readonly describeSandbox: () => Promise<SandboxInfo>;
   readonly listSaved: () => Promise<readonly object[]>;
-  /** Starts a session in a process of its own; undefined to keep all in this one. */
+  /** Starts a session in its own process; undefined to keep all sessions in this one. */
   readonly isolate?: IsolateSession | undefined;
 }
 
 export interface SessionPoolOptions {
   /** Undefined in a host with one session. */
   readonly many: ManySessions | undefined;
-  /** How long a client that runs tools may be away; undefined where clients do not come back. */
+  /** How long a client that runs tools may be disconnected; undefined if clients do not reconnect. */
   readonly graceMs: number | undefined;
-  /** Makes what keeps a session's frames for clients that attach again; undefined where none do. */
+  /** Creates the buffer of a session's frames for clients that attach again; undefined if clients do not. */
   readonly createRing: HostedSessionOptions["createRing"];
   readonly idleMs: number;
   readonly drainTimeoutMs: number;
@@ -67,7 +67,7 @@ type IsolateSession = (
   options: Pick<IsolatedSessionOptions, "sessionId" | "onEnd">,
 ) => Promise<OpenedIsolated>;
 
-/** A session on its way: what it will use is taken. */
+/** A session that is being opened: its file is already reserved. */
 interface Opening {
   readonly sessionId: string;
   readonly file: string | undefined;
@@ -93,7 +93,7 @@ export class SessionPool implements Host {
     this.#options = options;
   }
 
-  /** Those in this process that are open. */
+  /** The open sessions in this process. */
   get sessions(): readonly AgentSession[] {
     return [...this.#sessions.values()].map(({ session }) => session);
   }
@@ -115,7 +115,7 @@ export class SessionPool implements Host {
     return this.#solo;
   }
 
-  /** The session with a handle; in a host with one session, its id will do. */
+  /** The session with this handle; a host with one session also accepts its id. */
   get(sessionId: string): HostedSession | undefined {
     const solo = this.#solo;
     if (solo === undefined) return this.#sessions.get(sessionId);
@@ -126,7 +126,7 @@ export class SessionPool implements Host {
     return this.#isolated.get(sessionId);
   }
 
-  /** Opens a session in a process of its own, as `openIn` does that once the process is there. */
+  /** Opens a session in its own process; `openIn` opens it once the process runs. */
   async openIsolated(params: Params<"open_session">, openIn: OpenIn): Promise<OpenedIsolated> {
     const { isolate } = this.#many;
     if (isolate === undefined) throw new TypeError("sessions are not isolated");
@@ -157,13 +157,13 @@ export class SessionPool implements Host {
     return this.#many.listSaved();
   }
 
-  /** All sessions as they are now; those in processes of their own are asked. */
+  /** All sessions and their current state; sessions in other processes are queried. */
   async current(): Promise<HostedSessionInfo[]> {
     await Promise.all([...this.#isolated.values()].map((session) => session.refresh()));
     return this.list();
   }
 
-  /** All sessions, also those that are being opened. */
+  /** All sessions, including those that are being opened. */
   list(): HostedSessionInfo[] {
     const isolated = [...this.#isolated.values()].flatMap(({ info }) => info ?? []);
     const opening = [...this.#opening].map(
@@ -228,7 +228,7 @@ export class SessionPool implements Host {
     }
   }
 
-  /** Closes a session; all its clients but one learn of it. */
+  /** Closes a session; all of its clients but one are notified. */
   async close(
     hosted: HostedSession,
     reason: SessionClosedReason,
@@ -238,7 +238,7 @@ export class SessionPool implements Host {
     hosted.dismiss(reason, except);
     this.#sessions.delete(hosted.sessionId);
     this.#options.many?.onRest(this.#isQuiet);
-    // After the answer.
+    // After the response.
     setImmediate(() => this.onClosed());
   }
 
@@ -248,7 +248,7 @@ export class SessionPool implements Host {
     await Promise.allSettled([...isolated, ...hosted]);
   }
 
-  /** Lets running work end for a while, then closes all sessions. Every caller gets the same result. */
+  /** Gives running work time to end, then closes all sessions. Every caller gets the same result. */
   drain(): Promise<Result<"drain">> {
     this.#draining ??= this.#drain();
     return this.#draining;
@@ -280,7 +280,7 @@ export class SessionPool implements Host {
         return (data as Result<"drain"> | undefined)?.sessions ?? [];
       }),
     );
-    // After the answer.
+    // After the response.
     setImmediate(() => this.onDrained());
     return { sessions: [...sessions, ...isolated.flat()] };
   }
@@ -347,7 +347,7 @@ export class SessionPool implements Host {
   }
 }
 
-/** Lets a session end what it is doing, for a while; then ends it. */
+/** Gives the session's work time to end, then ends the session. */
 async function endWithin(session: AgentSession, timeoutMs: number): Promise<void> {
   await within(timeoutMs, session.waitForIdle());
   await session.dispose();

@@ -11,27 +11,27 @@ import { WorkingClient } from "./working-client.ts";
 
 export interface SharedRequestsOptions {
   readonly requests: HostRequests;
-  /** Calls what sends one frame to several clients; they all get it with the same number. */
+  /** Calls a function that sends one frame to several clients; all of them get it with the same number. */
   readonly together: (send: () => void) => void;
   readonly keep: (resolved: HostRequestResolved) => void;
   /**
-   * How long a client that runs tools or serves URIs may be away, in ms; undefined where a client that
-   * leaves does not come back.
+   * How long a client that runs tools or serves URIs may be disconnected, in ms; undefined if clients do not
+   * reconnect.
    */
   readonly graceMs: number | undefined;
 }
 
 /**
- * Asks all clients of a session. The first answer counts. Where clients come back, a request stays open
- * while nobody is there, if somebody who answers it has been.
+ * Asks all clients of a session. The first answer counts. If clients can reconnect, a request that some
+ * client has been able to answer stays open while no such client is connected.
  */
 export class SharedRequests implements RequestSink {
   readonly #options: SharedRequestsOptions;
   readonly #clients = new SparseSet<ClientRequests>();
-  /** Methods that some client has answered. */
+  /** The methods that some client has been able to answer. */
   readonly #seen = new SparseSet<HostRequestMethod>();
   readonly #working: Readonly<Record<WorkMethod, WorkingClient>>;
-  /** The client that is asked for keys, once somebody has opened the session. */
+  /** The client that is asked for keys, once a client has opened the session. */
   #keyClient: ClientRequests | undefined;
   #isOpened = false;
   /** The client whose answer is being taken. */
@@ -56,8 +56,8 @@ export class SharedRequests implements RequestSink {
   }
 
   /**
-   * A client has opened the session: it alone is asked for keys and, once it has left, the first that comes
-   * and answers that.
+   * A client has opened the session. Only this client is asked for keys; after it has left, the next client
+   * that answers `credential` is asked.
    *
    * @param client - undefined for a single command over HTTP, which has no connection to ask
    */
@@ -66,19 +66,19 @@ export class SharedRequests implements RequestSink {
     this.#keyClient = client;
   }
 
-  /** Takes note of what clients answer now. */
+  /** Records which methods the clients answer now. */
   note(): void {
-    // Only where clients come back does it matter who has been there.
+    // Earlier clients matter only if clients can reconnect.
     if (this.#options.graceMs === undefined) return;
     for (const method of hostRequestMethods) {
       if (this.#isAnswered(method)) this.#seen.add(method);
     }
   }
 
-  /** Sends everything open to a client that has just said what it answers. */
+  /** Sends all open requests to a client that has just declared which methods it answers. */
   repeatTo(client: ClientRequests): void {
     this.note();
-    // Where clients do not come back, requests that nobody can answer end.
+    // If clients do not reconnect, requests that nobody can answer end.
     if (this.#options.graceMs === undefined) {
       this.#options.requests.show();
       return;
@@ -90,12 +90,12 @@ export class SharedRequests implements RequestSink {
     });
   }
 
-  /** From now on this client does such work. */
+  /** From now on, this client does this kind of work. */
   workBy(client: ClientRequests, method: WorkMethod): void {
     this.#working[method].take(client);
   }
 
-  /** Orders the work that waits for a client. */
+  /** Sends the waiting work to a client. */
   orderWork(method: WorkMethod): void {
     this.#working[method].orderAll();
   }
@@ -151,7 +151,7 @@ export class SharedRequests implements RequestSink {
     });
   }
 
-  /** Where nobody has opened the session, all clients have: the first that answers is asked. */
+  /** If no client has opened the session, all share it: the first that answers keys is asked. */
   #askedForKeys(): ClientRequests | undefined {
     const clients = this.#isOpened ? [this.#keyClient] : [...this.#clients];
     return clients.find((client) => client?.answers("credential"));

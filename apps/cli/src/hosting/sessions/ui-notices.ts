@@ -4,13 +4,13 @@ export class UiNotices {
   #write: ((request: ExtensionUiRequest) => void) | undefined;
   #waiting: ExtensionUiRequest[] = [];
 
-  /** Sends a request, or keeps it until someone listens. */
+  /** Sends a request, or keeps it until a client listens. */
   send(request: ExtensionUiRequest): void {
     if (this.#write === undefined) this.#waiting.push(request);
     else this.#write(request);
   }
 
-  /** From now on this is where requests go. */
+  /** Sets where requests are sent from now on. */
   attach(write: (request: ExtensionUiRequest) => void): void {
     this.#write = write;
     for (const request of this.#waiting.splice(0)) write(request);

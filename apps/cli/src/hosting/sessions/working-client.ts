@@ -7,7 +7,7 @@ import type { ClientRequests } from "../../rpc/connection/client-requests.ts";
 export interface WorkingClientOptions {
   readonly requests: HostRequests;
   readonly together: (send: () => void) => void;
-  /** How long it may be away; undefined where a client that leaves does not come back. */
+  /** How long it may be disconnected; undefined if clients do not reconnect. */
   readonly graceMs: number | undefined;
   readonly isHere: (client: ClientRequests) => boolean;
 }
@@ -17,11 +17,11 @@ const goneTexts: Readonly<Record<WorkMethod, string>> = {
   host_uri: "the client that serves it has left",
 };
 
-/** The one client of a session that runs its tools, or serves its URIs. */
+/** The client of a session that runs its tools or serves its URIs. */
 export class WorkingClient {
   readonly #method: WorkMethod;
   readonly #options: WorkingClientOptions;
-  /** Requests that some client has been told of. */
+  /** Ids of the requests that were sent to a client. */
   readonly #told = new SparseSet<string>();
   #client: ClientRequests | undefined;
   #grace: NodeJS.Timeout | undefined;
@@ -35,18 +35,18 @@ export class WorkingClient {
     return this.#client !== undefined;
   }
 
-  /** From now on it is this one. */
+  /** Makes this client the one that does the work. */
   take(client: ClientRequests): void {
     clearTimeout(this.#grace);
     this.#grace = undefined;
     this.#client?.works.delete(this.#method);
     client.works.add(this.#method);
     this.#client = client;
-    // A single command over HTTP has no connection that could be called.
+    // A single command over HTTP has no connection for calls.
     if (!this.#options.isHere(client)) this.#wait();
   }
 
-  /** Tells it of the requests that wait for a client. */
+  /** Sends the client the requests that wait for one. */
   orderAll(): void {
     for (const request of this.#options.requests.pending) {
       if (request.method === this.#method) this.open(request);
@@ -56,7 +56,7 @@ export class WorkingClient {
   open(request: WorkRequest): boolean {
     const client = this.#client;
     if (client === undefined) return false;
-    // One that is away gets it when it is back.
+    // A disconnected client gets the request when it reconnects.
     if (this.#told.has(request.id) || !this.#options.isHere(client)) return true;
     this.#told.add(request.id);
     this.#options.together(() => client.open(request));

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 const path = fileURLToPath(new URL("young-space.ts", import.meta.url));
 
-/** How large the space for young objects becomes, in MiB, while a program keeps many of them alive. */
+/** The size in MiB that the young generation reaches while a program keeps many young objects alive. */
 function youngSpaceMib(isBound: boolean): number {
   const code = `
     import { getHeapSpaceStatistics } from "node:v8";
@@ -24,7 +24,7 @@ function youngSpaceMib(isBound: boolean): number {
   return Number(execFileSync(process.execPath, [...flags, code], { encoding: "utf8" }));
 }
 
-it("stops the growth of the space for young objects where a host opens sessions", () => {
+it("stops the growth of the young generation in a host that opens sessions", () => {
   const unbound = youngSpaceMib(false);
   const bound = youngSpaceMib(true);
   expect(unbound).toBeGreaterThanOrEqual(32);

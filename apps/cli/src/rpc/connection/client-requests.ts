@@ -17,7 +17,7 @@ import {
 import { RequestError, SparseMap, SparseSet } from "@tau-agent/system";
 import type { Connection } from "./connection.ts";
 
-/** What a client says it answers: everything, or these methods. */
+/** The methods that a client has declared to answer; `true` for all. */
 export type AnsweredMethods = true | readonly string[];
 
 const noContent = {
@@ -30,17 +30,17 @@ type Form = "request" | "dialog" | WorkMethod;
 const cancelTypes = { host_tool: "host_tool_cancel", host_uri: "host_uri_cancel" } as const;
 
 /**
- * Passes what a session asks to its client: as `host_request` to one that said it answers them, as a
- * dialog of its dialect to any other.
+ * Passes a session's requests to its client: as `host_request` if the client has declared the method,
+ * otherwise as a dialog of its dialect.
  */
 export class ClientRequests {
   readonly #connection: Connection;
   readonly #requests: HostRequests;
   readonly #forms = new SparseMap<string, Form>();
-  /** Questions that this client is asked as dialogs, one after the other. */
+  /** Questions that this client receives as dialogs, one at a time. */
   readonly #questions = new SparseMap<string, QuestionDialogs>();
   #answered: AnsweredMethods | undefined;
-  /** What it does for the session. */
+  /** The kinds of work that the client does for the session. */
   readonly works = new SparseSet<WorkMethod>();
 
   constructor(connection: Connection, requests: HostRequests) {
@@ -48,7 +48,7 @@ export class ClientRequests {
     this.#requests = requests;
   }
 
-  /** From now on the client answers these; undefined if it knows no host requests. */
+  /** Sets the methods that the client answers; undefined if it does not know host requests. */
   set answered(answered: AnsweredMethods | undefined) {
     this.#answered = answered;
   }
@@ -76,7 +76,7 @@ export class ClientRequests {
   /** `isOwn`: this client gave the answer. */
   closed({ id, method }: OpenHostRequest, resolved: HostRequestResolved, isOwn: boolean): void {
     const form = this.#forms.get(id);
-    // The client knows the dialog that is open.
+    // The dialog that the client has open may have an id of its own.
     const dialogId = this.#questions.get(id)?.id ?? id;
     this.#forms.delete(id);
     this.#questions.delete(id);
@@ -87,7 +87,7 @@ export class ClientRequests {
     }
     if (form !== "dialog" || isOwn) return;
     const { dialect, isInitialized } = this.#connection;
-    // Before `initialize`, the dialogs of extensions are exactly as their document has them.
+    // Before `initialize`, dialogs of extensions contain exactly what their document shows.
     if (method === "dialog" && !isInitialized) return;
     if (dialect.requestDialogs?.reportsEnd) {
       this.#connection.sendRequest({ ...resolved, id: dialogId });
@@ -95,7 +95,7 @@ export class ClientRequests {
   }
 
   /**
-   * Takes an answer of the client.
+   * Takes an answer from the client.
    *
    * @throws {RequestError} if it is refused
    */
@@ -108,7 +108,7 @@ export class ClientRequests {
       case "host_tool_result": {
         const { result, isError } = answer;
         this.#requests.answer(id, { result: { result, isError } });
-        // The call has ended as an error; the client learns why.
+        // The call has ended with an error, and the client is told why.
         if (readToolResult(result) === undefined) throw RequestError.invalid(id, noContent);
         break;
       }
@@ -137,7 +137,7 @@ export class ClientRequests {
     this.#requests.answer(id, { result: resultOfDialog(request, response) });
   }
 
-  /** Work that is under way is not sent a second time. */
+  /** A request that the client already works on is not sent again. */
   #order({ id, toolCallId = "", agentId, ...request }: WorkRequest): boolean {
     if (this.#forms.has(id)) return true;
     this.#forms.set(id, request.method);
@@ -151,7 +151,7 @@ export class ClientRequests {
     return true;
   }
 
-  /** The next dialog, or the answer; one to a dialog that has been answered is ignored. */
+  /** Opens the next dialog or gives the answer; an answer to a dialog that is already answered is ignored. */
   #answerQuestion(
     request: QuestionHostRequest,
     id: string,
@@ -178,11 +178,11 @@ export class ClientRequests {
   }
 
   #noted(id: string): void {
-    // Another client may have been faster.
+    // Another client may have answered first.
     if (this.#requests.get(id) !== undefined) this.#requests.answer(id, { result: {} });
   }
 
-  /** What a client may not know goes only to one that names it. */
+  /** Whether the client has declared the method by name if it is one that older clients may not know. */
   #isNamed(method: HostRequestMethod): boolean {
     if (this.#answered === true) return method !== "credential" && method !== "question";
     return this.#answered?.includes(method) === true;

@@ -1,9 +1,9 @@
-/** How often it is looked within the time that a client may be silent. */
+/** How many checks fit into the time that a client may be silent. */
 const LOOKS = 4;
 
 /**
- * Notices that the client has stopped: nothing has come from it for a time. A process that is paused
- * keeps its pipes open, so the end of the input does not tell.
+ * Detects that the client has stopped because nothing has arrived for some time. A paused process keeps its
+ * pipes open, so its input does not end.
  */
 export class ClientWatch {
   #heardAt = performance.now();
@@ -14,7 +14,7 @@ export class ClientWatch {
     let lookedAt = this.#heardAt;
     const timer = setInterval(() => {
       const now = performance.now();
-      // This process was paused or busy itself: what came meanwhile is not read yet.
+      // This process was paused or busy itself, so input that arrived in the meantime is not read yet.
       if (now - lookedAt > 2 * everyMs) this.#heardAt = now;
       lookedAt = now;
       if (now - this.#heardAt <= limitMs) return;

@@ -16,12 +16,12 @@ import { EventEncoder } from "./encode-event.ts";
 import { encodeResponse } from "./encode-response.ts";
 import type { LineWriter } from "./line-writer.ts";
 
-/** What every frame of a session has in a host with many; empty on answers about the host itself. */
+/** The member that names the session in every frame of a host with many; empty in answers about the host itself. */
 export interface SessionTag {
   readonly sessionId?: string;
 }
 
-/** What one client has asked for, and the way frames take to it. */
+/** One client's settings, and the path that frames take to it. */
 export class Connection {
   readonly writer: LineWriter;
   readonly #tag: SessionTag | undefined;
@@ -38,12 +38,12 @@ export class Connection {
   /** Whether the session is idle, according to its events. */
   isSettled = true;
 
-  /** Whether frames have their place before `initialize`, for clients that attach again. */
+  /** Whether frames show their order before `initialize`, for clients that attach again. */
   showsOrder: boolean;
 
   /**
-   * `nextOrder` gives the place of a frame that is not an event of the session. With a `tag`, every
-   * frame names the session.
+   * `nextOrder` returns the order of a frame that is not an event of the session. With a `tag`, every frame
+   * names the session.
    */
   constructor(writer: LineWriter, dialect: Dialect, nextOrder: () => EventOrder, tag?: SessionTag) {
     this.writer = writer;
@@ -55,7 +55,7 @@ export class Connection {
     this.#adoptForm();
   }
 
-  /** Speaks as another connection of the same client does. */
+  /** Uses the same dialect and settings as another connection of the same client. */
   speakAs(other: Connection): void {
     void this.#merger.flush();
     this.isInitialized = other.isInitialized;
@@ -84,7 +84,7 @@ export class Connection {
     return this.#encoder.form;
   }
 
-  /** Lets deltas of one block wait this long to leave as one, from now on. */
+  /** From now on, holds back deltas of one block for this long to send them as one. */
   setMergeInterval(intervalMs: number): void {
     this.#mergeMs = intervalMs;
     this.#adoptForm();
@@ -101,20 +101,20 @@ export class Connection {
     this.#events = types === undefined ? undefined : new Set(types);
   }
 
-  /** Sends what a client of the dialect waits for before it sends anything. */
+  /** Sends the greeting for which a client of the dialect waits before it sends anything. */
   greet(): void {
     const { greeting } = this.#dialect;
     if (greeting !== undefined) void this.writer.write(encodeLine(greeting));
   }
 
-  /** Sends an event; a promise when the client is behind and the sender should wait. */
+  /** Sends an event; returns a promise if the client is behind and the sender should wait. */
   send(event: SessionEvent, order: EventOrder): void | Promise<void> {
-    // The end of the tool brings the whole output, so progress may be left out for a slow reader.
+    // The end of the tool contains the whole output, so a slow reader can skip progress.
     if (isToolProgress(event) && !this.writer.isDrained) return;
     return this.#merger.push(event, order);
   }
 
-  /** Answers a command; `addsData` if its document shows no `data` in the answer. */
+  /** Answers a command; `addsData` if the command's document shows no `data` in the answer. */
   respond(response: ResponseFrame, addsData = false): void {
     const { isInitialized, isSettled } = this;
     const context = { isInitialized, isSettled, addsData };
@@ -123,13 +123,13 @@ export class Connection {
     }
   }
 
-  /** Sends a frame about the session itself, which every dialect says alike. */
+  /** Sends a frame about the session itself, which is the same in every dialect. */
   sendHosting(frame: HostingFrame): void {
     void this.#merger.flush();
     void this.writer.write(encodeLine(frame));
   }
 
-  /** Passes on what an extension asks; false when the dialect has no word for it. */
+  /** Passes on the request of an extension; returns false if the dialect cannot express it. */
   ask(request: ExtensionUiRequest | OpenUrlNotice, place?: EventOrder): boolean {
     void this.#merger.flush();
     const frames = this.#dialect.encode(request, this);
@@ -138,7 +138,7 @@ export class Connection {
     return frames.length > 0;
   }
 
-  /** Sends a frame about a host request, which no filter leaves out and every dialect says alike. */
+  /** Sends a frame about a host request, which no filter removes and which is the same in every dialect. */
   sendRequest(frame: RequestFrame, order: EventOrder = this.#nextOrder()): void {
     void this.#merger.flush();
     void this.writer.write(encodeLine(this.#ordered(frame, order)));
@@ -173,7 +173,7 @@ export class Connection {
     return { ...frame, ...this.#placeOf(frame, order) };
   }
 
-  /** Before `initialize`, a frame has the documented members only. */
+  /** Before `initialize`, a frame has only the documented members. */
   #placeOf(frame: DialectFrame, { seq, promptId }: EventOrder): object | undefined {
     if (!this.isInitialized && !this.showsOrder) return undefined;
     // A request names its own prompt.
@@ -181,7 +181,7 @@ export class Connection {
     return { ...this.#tag, ...cause, seq };
   }
 
-  /** With many sessions, an answer names its session, and an error has its code. */
+  /** In a host with many sessions, an answer names its session, and an error has its code. */
   #tagged(frame: DialectFrame, { code }: ResponseFrame): DialectFrame {
     if (this.#tag === undefined) return frame;
     const tagged = { ...frame, ...(code === undefined ? {} : { code }), ...this.#tag };

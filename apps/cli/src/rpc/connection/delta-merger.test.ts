@@ -83,13 +83,13 @@ describe("DeltaMerger", () => {
     expect(last).toMatchObject({ assistantMessageEvent: { partial: reply("abc") } });
   });
 
-  it("gives a merged delta the place of its last piece", () => {
+  it("gives a merged delta the order of its last piece", () => {
     const { push, places } = create();
     for (const event of textBlock(["a", "b", "c"])) void push(event);
     expect(places).toEqual([1, 2, 4, 5]);
   });
 
-  it("writes what is held back before any other event", () => {
+  it("writes held-back deltas before any other event", () => {
     const { push, shown } = create();
     for (const event of textBlock(["a", "b", "c"])) void push(event);
     void push({ type: "message_end", message: reply("abc") });
@@ -98,7 +98,7 @@ describe("DeltaMerger", () => {
     expect(shown()).toHaveLength(5);
   });
 
-  it("writes each delta by itself when they come slowly", () => {
+  it("writes each delta separately when deltas arrive slowly", () => {
     const { push, shown } = create();
     for (const event of textBlock(["a", "b", "c"]).slice(0, 4)) {
       void push(event);
@@ -107,7 +107,7 @@ describe("DeltaMerger", () => {
     expect(shown()).toEqual(["text_start", "0:a", "0:b", "0:c"]);
   });
 
-  it("holds deltas of a reader that is behind until it has caught up", () => {
+  it("holds back deltas for a slow reader until it has caught up", () => {
     const { push, state, drain, shown } = create(0);
     const [start, a, b, c, d] = textBlock(["a", "b", "c", "d"]);
     for (const event of [start, a]) void push(event!);
@@ -120,7 +120,7 @@ describe("DeltaMerger", () => {
     expect(shown()).toEqual(["text_start", "0:a", "0:bcd"]);
   });
 
-  it("lets a reply wait once much is held back for a reader that is behind", async () => {
+  it("makes a reply wait once much is held back for a slow reader", async () => {
     const { push, state, drain, written } = create();
     const piece = "x".repeat(100_000);
     const [start, a, b, c, d] = textBlock([piece, piece, piece, piece, piece]);
@@ -135,7 +135,7 @@ describe("DeltaMerger", () => {
     expect(messageText(written.at(-1))).toEqual({ type: "text", text: piece.repeat(4) });
   });
 
-  it("lets a reply wait whose blocks take turns, too", async () => {
+  it("also makes a reply wait whose deltas alternate between blocks", async () => {
     const { push, state, drain, shown } = create();
     const [[, a], [, x, y], [, b]] = [textBlock(["a"]), textBlock(["x", "y"], 1), textBlock(["b"])];
     for (const event of [a, x, b]) void push(event!);
@@ -147,20 +147,20 @@ describe("DeltaMerger", () => {
     expect(shown()).toEqual(["0:a", "1:x", "0:b"]);
   });
 
-  it("never merges two blocks", () => {
+  it("never merges deltas of two blocks", () => {
     const { push, shown } = create();
     for (const event of textBlock(["a", "b"]).slice(0, 3)) void push(event);
     for (const event of textBlock(["x", "y"], 1)) void push(event);
     expect(shown()).toEqual(["text_start", "0:a", "0:b", "text_start", "1:x", "1:y", "text_end"]);
   });
 
-  it("merges nothing for a reader that keeps up when there is no interval", () => {
+  it("merges nothing for a fast reader when there is no interval", () => {
     const { push, shown } = create(0);
     for (const event of textBlock(["a", "b", "c"])) void push(event);
     expect(shown()).toEqual(["text_start", "0:a", "0:b", "0:c", "text_end"]);
   });
 
-  it("loses, doubles and reorders nothing, however events, time and reader go", () => {
+  it("loses, duplicates and reorders nothing, in whatever order events, time and reader proceed", () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.record({ block: fc.nat(2), text: fc.string({ maxLength: 3 }) }) },
       { weight: 1, arbitrary: fc.constantFrom("other", "behind", "drain") },
@@ -188,7 +188,7 @@ describe("DeltaMerger", () => {
   });
 });
 
-/** Adjacent deltas of one block as one text, everything else by its type. */
+/** The adjacent deltas of one block merged into one text, all other events as their type. */
 function joined(events: readonly SessionEvent[]): string[] {
   const result: string[] = [];
   let block: number | undefined;

@@ -5,7 +5,7 @@ import { FlushClock } from "./flush-clock.ts";
 
 type DeltaEvent = Extract<AssistantMessageEvent, { delta: string }>;
 
-/** Deltas of one block that wait to leave as one; message and place are those of the last. */
+/** Deltas of one block that are held back to be sent as one; message and order are those of the last. */
 interface Held {
   event: DeltaEvent;
   message: AssistantMessage;
@@ -14,12 +14,12 @@ interface Held {
 }
 
 export interface ReaderState {
-  /** Whether the reader has taken everything written so far. */
+  /** Whether the reader has accepted everything written so far. */
   readonly isDrained: boolean;
   onDrain(listener: () => void): void;
   /** Resolves once the reader has caught up; undefined if it has. Senders should wait for it. */
   whenDrained(): void | Promise<void>;
-  /** When what its senders hold back leaves; by default each has its own. */
+  /** The clock that decides when held-back deltas are sent; by default, each merger has its own. */
   readonly flushes?: FlushClock;
 }
 
@@ -29,21 +29,21 @@ export interface DeltaSink {
 }
 
 /**
- * Deltas of one block are written at most this often, unless the client asks for another interval
- * (`mergeMs` of `initialize`). In both forms a frame is
- * longer than what it brings: by the whole message in the full form, in the other by its envelope.
+ * The minimum interval between deltas of one block, unless the client requests another (`mergeMs` of
+ * `initialize`). In both forms, a frame is longer than its delta: in the full form by the whole message, in
+ * the delta form by the envelope.
  */
 export const MERGE_INTERVAL_MS = 25;
 
-/** More is not held back for a reader that is behind: the reply has to wait for it. */
+/** The maximum held back for a slow reader; beyond it, the reply has to wait. */
 const MAX_HELD_CHARACTERS = 256 * 1024;
 
 /**
- * Merges adjacent deltas of one block while the reader is behind or the last frame is younger than
- * `intervalMs`: a frame of the full form carries the whole message, so a frame per delta would be
- * quadratic, and in the delta form a frame is longer than what it brings. A block's first delta
- * leaves at once; nothing else is delayed, merged or reordered. Once
- * much is held back, the sender has to wait, so that a reader that stops costs little memory.
+ * Merges adjacent deltas of one block while the reader is behind or the last frame is less than `intervalMs`
+ * old. A frame of the full form contains the whole message, so a frame per delta would be quadratic, and in
+ * the delta form a frame is longer than its delta. A block's first delta is sent at once; nothing else is
+ * delayed, merged or reordered. Once much is held back, the sender has to wait, so that a stalled reader
+ * costs little memory.
  */
 export class DeltaMerger {
   readonly #sink: DeltaSink;
@@ -59,7 +59,7 @@ export class DeltaMerger {
     this.#clock = sink.reader.flushes ?? new FlushClock();
   }
 
-  /** Takes the next event; a promise when the reader is behind and the event could not wait. */
+  /** Takes the next event; returns a promise if the reader is behind and the event could not be held back. */
   push(event: SessionEvent, order: EventOrder): void | Promise<void> {
     if (event.type !== "message_update" || !isDelta(event.assistantMessageEvent)) {
       this.flush();
@@ -104,7 +104,7 @@ export class DeltaMerger {
     return wait;
   }
 
-  /** Where nobody waits for the reader, its writer counts what it has not read. */
+  /** If no sender waits for the reader, its writer counts the unread bytes. */
   #wait(): void | Promise<void> {
     return this.#sink.reader.whenDrained() ?? this.flush();
   }

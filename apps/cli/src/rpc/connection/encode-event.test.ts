@@ -14,7 +14,7 @@ const encodeAs = (form: "full" | "delta", events: readonly SessionEvent[]) => {
 };
 
 describe("the full form", () => {
-  it("says what JSON.stringify says, whatever the text", () => {
+  it("matches JSON.stringify for any text", () => {
     const piece = fc.oneof(
       fc.string({ unit: "binary" }),
       fc.constantFrom("\u2028", "\ud800", '"}', "\\", "\n"),
@@ -43,7 +43,7 @@ describe("the full form", () => {
     ]);
   });
 
-  it("shows what the steps of a reply lead to, and leaves the rest to the end of its message", () => {
+  it("contains the result of a reply's steps, and leaves the rest to the end of its message", () => {
     const call = { type: "toolCall" as const, id: "1", name: "ls", arguments: {} };
     const message = reply("", {
       responseId: "r",
@@ -72,7 +72,7 @@ describe("the full form", () => {
     expect(delta.assistantMessageEvent.toolCall).toEqual(call);
   });
 
-  it("tells message and partial apart when they differ", () => {
+  it("distinguishes message and partial when they differ", () => {
     const [, delta] = textBlock(["x"]);
     const event = { ...delta!, message: reply("other") };
     expect(JSON.parse(encodeAs("full", [event])[0]!)).toEqual(JSON.parse(JSON.stringify(event)));
@@ -80,7 +80,7 @@ describe("the full form", () => {
 });
 
 describe("the delta form", () => {
-  it("has neither message nor partial, but usage", () => {
+  it("contains neither message nor partial, but usage", () => {
     const events = textBlock(["a", "b"]);
     const frames = encodeAs("delta", events).map((line) => JSON.parse(line));
     for (const frame of frames) {
@@ -95,7 +95,7 @@ describe("the delta form", () => {
     });
   });
 
-  it("stops repeating a usage when the reply is long", () => {
+  it("stops repeating the same usage in a long reply", () => {
     const first = textBlock(Array.from({ length: 1_000 }, () => "x"));
     const message = reply("y", { usage: { ...reply("").usage } });
     const next = textBlock(["y"]).map((event) => ({ ...event, message }));
@@ -106,13 +106,13 @@ describe("the delta form", () => {
     expect(sent.slice(-3)).toEqual([1_002, 1_003, 1_004]);
   });
 
-  it("costs the same for a delta however long the reply already is", () => {
+  it("has the same size for a delta however long the reply already is", () => {
     const events = textBlock(Array.from({ length: 2000 }, () => "some text"));
     const lines = encodeAs("delta", events.slice(1, -1)).slice(100);
     expect(lines.at(-1)?.length).toBe(lines[1]?.length);
   });
 
-  it("leaves every other event as it is", () => {
+  it("leaves every other event unchanged", () => {
     const event: SessionEvent = { type: "message_end", message: reply("x") };
     expect(encodeAs("delta", [event])).toEqual(encodeAs("full", [event]));
   });

@@ -5,14 +5,14 @@ import type { AssistantContent, AssistantMessage, Usage } from "@tau-agent/rpc-p
 type UpdateEvent = Extract<SessionEvent, { type: "message_update" }>;
 
 /**
- * How often the same `usage` is sent. Design decision 15 adds it to updates, and a client that looks
- * at a few of them finds it; with each delta of a long reply it would more than double the cost.
+ * How many times the same `usage` is sent. Design decision 15 adds it to updates, and a client that looks at
+ * a few updates finds it. Repeating it with each delta of a long reply would more than double the size.
  */
 const MAX_SAME_USAGE = 32;
 
 export class EventEncoder {
   form: StreamForm = "full";
-  /** In the form `delta`, each step has `usage`, however long the reply. */
+  /** In the form `delta`, each step has `usage`, however long the reply is. */
   repeatsUsage = false;
   #lastUsage: Usage | undefined;
   #timesSent = 0;
@@ -23,14 +23,14 @@ export class EventEncoder {
     return this.form === "full" ? encodeFull(event, order) : this.#encodeDelta(event, order);
   }
 
-  /** Neither `message` nor `partial`, but `usage`. */
+  /** Sends `usage` instead of `message` and `partial`. */
   #encodeDelta(event: UpdateEvent, order: object): string {
     const { usage } = event.message as AssistantMessage;
     const first: object = {
       type: event.type,
       usage: this.#isToBeSent(usage) ? usage : undefined,
     };
-    // Members without a value do not show; to leave members out of an object takes several times as long.
+    // Sets members to undefined, which JSON omits, because removing them takes several times as long.
     const step = { ...streamedStep(event.assistantMessageEvent), partial: undefined };
     const own = { ...event, message: undefined, assistantMessageEvent: step };
     return encodeLine({ ...first, ...own, ...order });
@@ -44,12 +44,12 @@ export class EventEncoder {
   }
 }
 
-/** A dialect that has updates has them in one shape. */
+/** Updates have the same shape in every dialect that has them. */
 function isUpdate(frame: DialectFrame): frame is UpdateEvent {
   return frame.type === "message_update";
 }
 
-/** `message` and `partial` are one object: it is serialised once and written twice. */
+/** `message` and `partial` are the same object, so it is serialised once and written twice. */
 function encodeFull(event: UpdateEvent, order: object): string {
   const { type, message: reply, assistantMessageEvent, ...more } = event;
   const { partial, ...step } = streamedStep(assistantMessageEvent);
@@ -59,15 +59,15 @@ function encodeFull(event: UpdateEvent, order: object): string {
       ? message
       : encodeLine(streamedMessage(partial)).slice(0, -1);
   const head = encodeLine(step).slice(0, -2);
-  // The members after the step, without the brace that begins them.
+  // The members after the step, without the opening brace.
   const rest = encodeLine({ ...more, ...order }).slice(1);
   const end = rest === "}\n" ? rest : `,${rest}`;
   return `{"type":"${type}","message":${message},"assistantMessageEvent":${head},"partial":${shown}}${end}`;
 }
 
 /**
- * What the steps of a reply lead to. Whatever else there is, such as signatures, comes with its
- * `message_end`: so a reply looks the same as it grows, whether it is sent whole or rebuilt.
+ * The message as the steps of a reply produce it. Everything else, such as signatures, is sent with
+ * `message_end`, so a growing reply looks the same whether it is sent whole or rebuilt from steps.
  */
 function streamedMessage(message: AssistantMessage): AssistantMessage {
   const { responseId: _id, responseModel: _model, ...streamed } = message;

@@ -42,7 +42,7 @@ const nodes: fc.Memo<SessionTreeNode[]> = fc.memo((depth) =>
 );
 
 describe("encodeResponse", () => {
-  it("writes a tree as the encoder of every other frame does", () => {
+  it("encodes a tree like the encoder of all other frames", () => {
     fc.assert(
       fc.property(nodes(4), (tree) => {
         const frame = response(tree);
@@ -53,7 +53,7 @@ describe("encodeResponse", () => {
     );
   });
 
-  it("writes messages that know their JSON without encoding them", () => {
+  it("copies the JSON of stored messages without encoding them again", () => {
     const json = '[{"role":"user","content":"a\u2028b","timestamp":1}]';
     const head = { id: "1", type: "response", command: "get_messages", success: true } as const;
     const stored = { json: [json.slice(0, 30), json.slice(30)].map((part) => Buffer.from(part)) };
@@ -62,7 +62,7 @@ describe("encodeResponse", () => {
     expect(encoded).toBe(encodeLine({ ...head, data: { messages: JSON.parse(json) } }));
   });
 
-  it("leaves every other response as it is", () => {
+  it("encodes every other response as usual", () => {
     const frame = { type: "response", command: "fork", success: false, error: "no" } as const;
     expect(encodeResponse(frame)).toBe(encodeLine(frame));
   });

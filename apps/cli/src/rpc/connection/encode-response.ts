@@ -6,9 +6,9 @@ import {
 } from "@tau-agent/rpc-protocol";
 import type { EncodedLine } from "./line-writer.ts";
 
-/** A list that knows its JSON. */
+/** A list that holds its own JSON. */
 interface StoredList {
-  /** In pieces of UTF-8. */
+  /** Pieces of UTF-8. */
   readonly json: readonly Uint8Array[];
 }
 
@@ -17,8 +17,9 @@ interface TreeData {
 }
 
 /**
- * A response as a line. Messages that are still in their file are copied from there. The tree of a session is as deep as the conversation is long. `JSON.stringify`
- * overflows the stack between 2000 and 4000 levels, so the tree is encoded without recursion.
+ * Encodes a response as a line. Messages that are still in their file are copied from it. The tree of a
+ * session is as deep as the conversation is long, and `JSON.stringify` overflows the stack between 2000 and
+ * 4000 levels, so the tree is encoded without recursion.
  */
 export function encodeResponse(frame: DialectFrame): EncodedLine {
   if (!("data" in frame)) return encodeLine(frame);
@@ -40,7 +41,7 @@ function isStored(data: unknown): data is { readonly messages: StoredList } {
   return typeof messages === "object" && messages !== null && "json" in messages;
 }
 
-/** Bytes as they are, or a text in which U+2028 and U+2029 are escaped. */
+/** Bytes unchanged, or a text with U+2028 and U+2029 escaped. */
 function escapedPiece(piece: Uint8Array): string | Uint8Array {
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
   const hasSeparator = bytes.includes("\u2028") || bytes.includes("\u2029");
@@ -56,12 +57,12 @@ function openWithoutData(frame: DialectFrame & { data?: unknown }): string {
   return open(head);
 }
 
-/** The JSON of an object without the brace that closes it. */
+/** The JSON of an object without the closing brace. */
 function open(value: object): string {
   return encodeLine(value).slice(0, -"}\n".length);
 }
 
-/** The JSON of the nodes, in an order that needs no recursion. */
+/** The JSON of the nodes, produced without recursion. */
 function encodeTree(roots: readonly SessionTreeNode[]): string {
   const pieces: string[] = ["["];
   const levels = [{ nodes: roots, next: 0, end: "]" }];

@@ -6,7 +6,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-it("calls once what is due, with what is due soon after, and the rest in time", () => {
+it("flushes what is due together with what is due soon after, and the rest on time", () => {
   const clock = new FlushClock();
   const called: string[] = [];
   const begun = performance.now();
@@ -25,7 +25,7 @@ it("calls once what is due, with what is due soon after, and the rest in time", 
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it("calls nothing that was cleared, and takes what a call sets", () => {
+it("skips what was cleared, and accepts new entries during a flush", () => {
   const clock = new FlushClock();
   const called: string[] = [];
   const cleared = () => called.push("cleared");

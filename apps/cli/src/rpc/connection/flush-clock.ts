@@ -1,23 +1,23 @@
-/** How much sooner something may be flushed, to leave with what is due. */
+/** How much earlier than its time something may be flushed, to be sent with what is due. */
 const EARLY_MS = 5;
 
 /**
- * Says when what is held back leaves. All sessions of a connection share one, so that their deltas leave in
- * one write, and not each session has timers (rows `many-sessions`).
+ * Decides when held-back deltas are sent. All sessions of a connection share one clock, so that their deltas
+ * are sent in one write and sessions need no timers of their own (rows `many-sessions`).
  */
 export class FlushClock {
-  /** What to call, by the time of `performance.now()` at which it is due. */
+  /** The flush functions, with the time of `performance.now()` at which each is due. */
   readonly #waiting = new Map<() => void, number>();
   #timer: NodeJS.Timeout | undefined;
   #wakesAtMs = Number.POSITIVE_INFINITY;
 
-  /** Calls `flush` once at this time. */
+  /** Schedules one call of `flush` at this time. */
   set(flush: () => void, dueMs: number): void {
     this.#waiting.set(flush, dueMs);
     if (dueMs < this.#wakesAtMs) this.#wakeAt(dueMs);
   }
 
-  /** Does not call it any more. */
+  /** Cancels the scheduled call. */
   clear(flush: () => void): void {
     this.#waiting.delete(flush);
   }

@@ -4,7 +4,7 @@ import { LineSlices } from "./line-slices.ts";
 const numbers = (count: number, from = 0) => Array.from({ length: count }, (_, at) => from + at);
 
 describe("LineSlices", () => {
-  it("works off a few lines at once", () => {
+  it("processes a few lines at once", () => {
     const log: unknown[] = [];
     const lines = new LineSlices<number>((line) => log.push(line), {
       hold: () => log.push("hold"),
@@ -15,7 +15,7 @@ describe("LineSlices", () => {
     expect(log).toEqual(["hold", 1, 2, "flush", "hold", 3, "flush"]);
   });
 
-  it("lets the reader in between the lines of a burst, and keeps their order", async () => {
+  it("gives the reader a turn between the lines of a burst and keeps their order", async () => {
     const taken: number[] = [];
     const flushedAt: number[] = [];
     const lines = new LineSlices<number>((line) => taken.push(line), {
@@ -33,7 +33,7 @@ describe("LineSlices", () => {
     expect(flushedAt.at(-1)).toBe(1_500);
   });
 
-  it("is idle before it has got a line, and again after a burst", async () => {
+  it("is idle before it has received a line, and again after a burst", async () => {
     const taken: number[] = [];
     const lines = new LineSlices<number>((line) => taken.push(line), {
       hold: () => {},

@@ -1,16 +1,16 @@
-/** Where answers gather while lines are worked off. */
+/** Collects answers while lines are processed. */
 export interface AnswerGatherer {
   hold(): void;
   flush(): void;
 }
 
-/** How many lines are worked off before what they were answered with may leave. */
+/** How many lines are processed before their answers are sent. */
 const LINES_PER_SLICE = 64;
 
 /**
- * Works off the lines of a client, in their order. A pipe takes a few answers at a time, and the rest
- * only between turns of the event loop: after some lines it is the reader's turn, so that a client reads
- * the first answers while the host makes the others (row "2 000 in one write").
+ * Processes the lines of a client in order. A pipe accepts only a few answers at a time, and more only in a
+ * later turn of the event loop. After some lines, the reader therefore gets a turn, so that a client reads
+ * the first answers while the host produces the others (row "2 000 in one write").
  */
 export class LineSlices<Line> {
   readonly #take: (line: Line) => void;
@@ -20,19 +20,19 @@ export class LineSlices<Line> {
   #isScheduled = false;
   #idle: PromiseWithResolvers<void> | undefined;
 
-  /** @param answers - leave together when it is the reader's turn */
+  /** @param answers - flushed when the reader gets its turn */
   constructor(take: (line: Line) => void, answers: AnswerGatherer) {
     this.#take = take;
     this.#answers = answers;
   }
 
-  /** Takes the lines, at once if none wait. */
+  /** Takes lines, and processes them at once if no others wait. */
   push(lines: Iterable<Line>): void {
     for (const line of lines) this.#lines.push(line);
     if (!this.#isScheduled) this.#work();
   }
 
-  /** Fulfilled when no line waits any more. */
+  /** Resolves when no line waits any more. */
   async idle(): Promise<void> {
     if (!this.#isScheduled) return;
     this.#idle ??= Promise.withResolvers();

@@ -1,6 +1,9 @@
 import type { ReaderState } from "./delta-merger.ts";
 
-/** A line with its line feed; a long one in pieces, of which some are bytes of UTF-8 that nobody has to read. */
+/**
+ * A line with its line feed; a long line as pieces, some of which are UTF-8 bytes that are passed on without
+ * decoding.
+ */
 export type EncodedLine = string | readonly (string | Uint8Array)[];
 
 export function lineText(line: EncodedLine): string {
@@ -11,7 +14,7 @@ export function lineText(line: EncodedLine): string {
 
 export interface LineWriter extends ReaderState {
   /**
-   * Queues a line, which must end in a line feed; a promise while the sender should wait.
+   * Queues a line, which must end in a line feed; returns a promise while the sender should wait.
    *
    * @param isAnswer - whether the client has asked for it
    */

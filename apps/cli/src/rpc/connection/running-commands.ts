@@ -1,6 +1,6 @@
 import { within } from "@tau-agent/system";
 
-/** How long commands that have begun may take to be answered once the host ends, in milliseconds. */
+/** How long running commands may take to be answered once the host shuts down, in milliseconds. */
 const GRACE_MS = 1_000;
 
 export class RunningCommands {
@@ -16,14 +16,14 @@ export class RunningCommands {
     return this.#running.size === 0;
   }
 
-  /** Fulfilled once every command is answered. */
+  /** Resolves once every command is answered. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
 
   /**
-   * Fulfilled once every command is answered, after a second at the latest: a prompt that came right
-   * before the end of the input is accepted and stored, but nobody waits for a long command.
+   * Resolves once every command is answered, or after one second: a prompt sent right before the end of the
+   * input is accepted and stored, but a long command is not waited for.
    */
   async nearlySettled(): Promise<void> {
     if (!this.isEmpty) await within(GRACE_MS, this.settled());

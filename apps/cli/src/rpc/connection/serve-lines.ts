@@ -11,23 +11,23 @@ export interface StdioProcess {
   readonly output: FrameOutput;
   readonly shutdown: Shutdown;
   readonly logger: Logger;
-  /** How long the client may send nothing, not even a blank line; forever by default. */
+  /** How long the client may send nothing, not even a blank line; unlimited by default. */
   readonly clientTimeoutMs?: number | undefined;
 }
 
 export interface LineServer {
   readonly writer: FrameWriter;
   readonly take: (line: DecodedLine) => void;
-  /** Whether a line that was taken still has to be answered. */
+  /** Whether any line that was taken is not answered yet. */
   readonly owesAnswers: () => boolean;
   readonly begun: () => Promise<void>;
-  /** Closes the sessions; called once nothing is read any more. */
+  /** Closes the sessions; called once no more input is read. */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Reads lines from stdin and lets the process end with its input, with its output, and by signals.
- * Every line that was read before the end of the input is taken.
+ * Reads lines from stdin. Ends the process when its input or output ends, or on a signal. Every line read
+ * before the end of the input is processed.
  */
 export function serveLines(
   { input, output, shutdown, logger, clientTimeoutMs }: StdioProcess,
@@ -37,7 +37,7 @@ export function serveLines(
   const takeUntilEnd = (line: DecodedLine): void => {
     if (!shutdown.hasBegun) take(line);
   };
-  // What could be answered at once leaves at once, in one write (row "`get_state` idle").
+  // Answers that are available at once are sent in one write (row "`get_state` idle").
   const lines = new LineSlices(takeUntilEnd, writer);
   input.on("data", (chunk: Buffer) => lines.push(decoder.push(chunk)));
   if (clientTimeoutMs !== undefined) {

@@ -7,7 +7,7 @@ function create() {
   return { output, writer: new FrameWriter(output) };
 }
 
-/** Fills the pipe: the next write finds the reader behind. */
+/** Fills the pipe, so that the reader is behind at the next write. */
 async function behind() {
   const { output, writer } = create();
   output.accepts = false;
@@ -26,7 +26,7 @@ const isPending = async (promise: Promise<unknown>): Promise<boolean> => {
 };
 
 describe("FrameWriter", () => {
-  it("writes the lines of one turn of the event loop at once, in order", async () => {
+  it("writes the lines of one turn of the event loop together, in order", async () => {
     const { output, writer } = create();
     for (let index = 0; index < 1000; index++) expect(writer.write(`${index}\n`)).toBeUndefined();
     expect(output.writes).toEqual([]);
@@ -35,7 +35,7 @@ describe("FrameWriter", () => {
     expect(output.text.split("\n").slice(0, -1).map(Number)).toEqual([...Array(1000).keys()]);
   });
 
-  it("writes at once when told that nothing more comes, and nothing twice", async () => {
+  it("writes at once when flushed, and nothing twice", async () => {
     const { output, writer } = create();
     void writer.write("a\n");
     void writer.write("b\n");
@@ -45,7 +45,7 @@ describe("FrameWriter", () => {
     expect(output.writes).toEqual(["a\nb\n"]);
   });
 
-  it("keeps the order of lines and of the pieces of a long one, and writes small ones together", async () => {
+  it("keeps the order of lines and of the pieces of a long line, and writes small ones together", async () => {
     const { output, writer } = create();
     const long = "2".repeat(100_000);
     void writer.write("a\n");
@@ -56,7 +56,7 @@ describe("FrameWriter", () => {
     expect(output.writes).toEqual(['a\n{"b":[1,"é"]}\n[', long, "]\nc\n"]);
   });
 
-  it("schedules no write while it is held, and gathers again after the next flush", async () => {
+  it("schedules no write while it is held, and buffers again after the next flush", async () => {
     const { output, writer } = create();
     writer.hold();
     void writer.write("a\n");
@@ -68,7 +68,7 @@ describe("FrameWriter", () => {
     expect(output.writes).toEqual(["a\n", "b\n"]);
   });
 
-  it("does not gather without end while the event loop does not turn", () => {
+  it("limits the buffer even if the event loop does not turn", () => {
     const { output, writer } = create();
     output.accepts = false;
     const line = `${"x".repeat(1000)}\n`;
@@ -92,7 +92,7 @@ describe("FrameWriter", () => {
     expect(output.text).toBe("a\nb\nc\nd\n");
   });
 
-  it("calls who wants to know of the reader at once or when it has caught up", async () => {
+  it("calls back at once, or when the reader has caught up", async () => {
     const { output, writer } = await behind();
     const heard: string[] = [];
     writer.onDrain(() => heard.push("later"));
@@ -111,7 +111,7 @@ describe("FrameWriter", () => {
     expect(output.text).toBe("last\n");
   });
 
-  it("lets nobody wait when the reader has left, and drops what comes", async () => {
+  it("makes nobody wait after the reader has left, and discards later lines", async () => {
     const { output, writer } = await behind();
     const wait = writer.write("b\n");
     output.close();
@@ -122,7 +122,7 @@ describe("FrameWriter", () => {
     expect(output.text).toBe("a\n");
   });
 
-  it("lets nobody wait at the end, but still keeps every line", async () => {
+  it("makes nobody wait at the end, but still writes every line", async () => {
     const { output, writer } = await behind();
     const wait = writer.write("b\n");
     writer.stopWaiting();

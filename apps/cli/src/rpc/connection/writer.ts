@@ -2,15 +2,15 @@ import type { FrameOutput } from "../../process/output.ts";
 import { FlushClock } from "./flush-clock.ts";
 import type { EncodedLine, LineWriter } from "./line-writer.ts";
 
-/** More than this is not gathered: whether the reader keeps up must be known before it is too late. */
+/** The maximum that is buffered before a write, so that a slow reader is noticed in time. */
 const MAX_GATHERED_CHARACTERS = 256 * 1024;
 
-/** Larger pieces are not copied, to leave with others in one write. */
+/** Larger pieces are written separately instead of being copied into a joint write. */
 const MAX_JOINED_CHARACTERS = 64 * 1024;
 
 /**
- * The only writer of frames: in order, many to a system call, and with a promise for those who
- * should wait while the reader is behind.
+ * The only writer of frames. Keeps their order, combines many in one system call, and returns a promise to
+ * senders that should wait while the reader is behind.
  */
 export class FrameWriter implements LineWriter {
   readonly flushes: FlushClock = new FlushClock();
@@ -28,12 +28,12 @@ export class FrameWriter implements LineWriter {
     output.onClosed(() => this.close());
   }
 
-  /** Whether the reader has taken everything that was handed to it. */
+  /** Whether the reader has accepted everything that was handed over. */
   get isDrained(): boolean {
     return this.#drain === undefined;
   }
 
-  /** Queues a line, which must end in a line feed; a promise while the reader is behind. */
+  /** Queues a line, which must end in a line feed; returns a promise while the reader is behind. */
   write(line: EncodedLine): void | Promise<void> {
     if (this.#isClosed) return;
     if (typeof line === "string") this.#gather(line);
@@ -42,7 +42,7 @@ export class FrameWriter implements LineWriter {
       this.flush();
     } else if (!this.#isScheduled && !this.#isHeld) {
       this.#isScheduled = true;
-      // After this turn of the event loop: what one network chunk brought leaves in one write.
+      // After this turn of the event loop, so that the answers to one network chunk are sent in one write.
       setImmediate(() => {
         this.#isScheduled = false;
         this.flush();
@@ -51,29 +51,29 @@ export class FrameWriter implements LineWriter {
     return this.whenDrained();
   }
 
-  /** Gathers lines until `flush`, which the caller calls in this turn of the event loop. */
+  /** Buffers lines until `flush`, which the caller must call in this turn of the event loop. */
   hold(): void {
     this.#isHeld = true;
   }
 
-  /** A promise while the reader is behind, for those who should wait; none when nobody should. */
+  /** A promise for senders while the reader is behind; undefined when nobody should wait. */
   whenDrained(): void | Promise<void> {
     return this.#letsWait ? this.#drain?.promise : undefined;
   }
 
-  /** Lets nobody wait from now on, so that a reader that is stuck does not hold up the end. */
+  /** From now on, makes no sender wait, so that a stuck reader does not delay the shutdown. */
   stopWaiting(): void {
     this.#letsWait = false;
     this.#drain?.resolve();
   }
 
-  /** Calls once the reader has caught up; at once when it has. */
+  /** Calls the listener once the reader has caught up, or at once if it has. */
   onDrain(listener: () => void): void {
     if (this.#drain === undefined) listener();
     else void this.#drain.promise.then(listener);
   }
 
-  /** Fulfilled when everything queued was handed to the operating system. */
+  /** Resolves when everything queued was handed to the operating system. */
   async end(): Promise<void> {
     this.flush();
     if (this.#isClosed) return;
@@ -82,7 +82,7 @@ export class FrameWriter implements LineWriter {
     });
   }
 
-  /** The reader is gone: drops what is queued, and lets nobody wait any longer. */
+  /** The reader is gone: discards the queue and makes nobody wait any longer. */
   close(): void {
     this.#isClosed = true;
     this.#buffer = [];
@@ -90,7 +90,7 @@ export class FrameWriter implements LineWriter {
     this.#drain = undefined;
   }
 
-  /** Hands over what was gathered, for those who know that nothing more comes in this turn. */
+  /** Hands over the buffered lines, for callers that add no more in this turn. */
   flush(): void {
     this.#isHeld = false;
     if (this.#buffer.length === 0 || this.#isClosed) return;
@@ -114,7 +114,7 @@ export class FrameWriter implements LineWriter {
   }
 }
 
-/** Each piece is a system call, and wakes the reader: small ones leave together. */
+/** Each write is a system call and wakes the reader, so small pieces are joined. */
 function withSmallJoined(
   pieces: readonly (string | Uint8Array)[],
 ): readonly (string | Uint8Array)[] {

@@ -3,7 +3,7 @@ import type { HostHandlers } from "./contexts.ts";
 
 export const bashHandlers = {
   bash: ({ session, connection }, { command, excludeFromContext, stream }, { id }) => {
-    // A user's own act, but not one that the host's policy leaves out.
+    // The user runs this command, but it still needs the policy's permission.
     session.policy?.requireTool("bash");
     const name = id === undefined ? {} : { id };
     const onDelta = (delta: string): void | Promise<void> =>

@@ -3,7 +3,7 @@ import type { HostHandlers } from "./contexts.ts";
 
 export const compactionHandlers = {
   compact: ({ session }, { customInstructions }) => session.compact(customInstructions),
-  // For this session only: what one client wishes must not change the user's settings.
+  // For this session only: a client's choice must not change the user's settings.
   set_auto_compaction: ({ session }, { enabled }) =>
     session.settings.override("compaction.enabled", enabled),
   set_auto_retry: ({ session }, { enabled }) => {

@@ -13,7 +13,7 @@ import { VERSION } from "../../process/version.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { CommandClient, HostHandlers } from "./contexts.ts";
 
-/** Raised when a change of the protocol is not additive. */
+/** Incremented when the protocol changes incompatibly. */
 const PROTOCOL_VERSION = 1;
 
 export const connectionHandlers = {
@@ -41,7 +41,7 @@ export const connectionHandlers = {
   },
 } satisfies Pick<HostHandlers, keyof typeof connectionCommands>;
 
-/** What is not said stays as it was, however often a client initializes. */
+/** Omitted members keep their values, however often a client initializes. */
 function adopt(client: CommandClient, asked: Params<"initialize">): Result<"initialize"> {
   const { connection } = client;
   const { stream, mergeMs, events } = asked;
@@ -66,7 +66,7 @@ function hostInfo(connection: Connection): Result<"initialize"> {
   };
 }
 
-/** What there is beyond the documents, and can be said in this dialect. */
+/** The capabilities beyond the documents that this dialect can express. */
 function capabilitiesOf({ encode }: Dialect): Record<string, boolean | readonly string[]> {
   const says = (frame: HostFrame): boolean => encode(frame, { isInitialized: true }).length > 0;
   const notice = { type: "extension_ui_request", id: "", method: "notify", message: "" } as const;

@@ -16,12 +16,12 @@ import type { Connection } from "../connection/connection.ts";
 export type AfterAnswer = (run: () => void) => void;
 
 export interface Host {
-  /** What none of its sessions can widen; undefined without a policy, and where it has one session. */
+  /** The policy, which no session can widen; undefined without a policy and in a host with one session. */
   readonly policy: AgentSession["policy"];
   /** The sandbox that a session in the host's folder would have. */
   describeSandbox(): Promise<SandboxInfo>;
   current(): Promise<HostedSessionInfo[]>;
-  /** The sessions that are stored, of every project, the latest first. */
+  /** The stored sessions of every project, latest first. */
   saved(): Promise<readonly object[]>;
   /**
    * Refuses a session file that another session of this host uses.
@@ -29,16 +29,16 @@ export interface Host {
    * @throws {ProtocolError} `session_path_in_use`
    */
   refusePathInUse(path: string, except: AgentSession): void;
-  /** Lets running work end for a while, then ends all sessions. */
+  /** Gives running work time to end, then ends all sessions. */
   drain(): Promise<Result<"drain">>;
 }
 
 export interface CommandClient {
-  /** What the client has asked for; its sessions' connections follow it. */
+  /** The client's settings, which its sessions' connections share. */
   readonly connection: Connection;
   /** Applies `initialize` to all sessions of the client. */
   initialize(asked: Params<"initialize">): void;
-  /** Sends what a client gets once it has said what it answers: diagnostics and open requests. */
+  /** Sends what a client receives once it has declared which requests it answers: diagnostics and open requests. */
   catchUp(): void;
   setEventFilter(connection: Connection, events: readonly string[] | undefined): void;
   openSession(
@@ -51,9 +51,9 @@ export interface CommandClient {
 export interface AttachedSession {
   attach(params: Params<"attach">, afterAnswer: AfterAnswer): Result<"attach">;
   detach(params: Params<"detach">): void;
-  /** From now on this client does such work for the session. */
+  /** From now on, this client does this kind of work for the session. */
   takeWork(method: WorkMethod): void;
-  /** Tells it of the work that waits. */
+  /** Sends the client the work that waits for one. */
   orderWork(method: WorkMethod): void;
 }
 
@@ -61,7 +61,7 @@ export interface HostContext {
   readonly host: Host;
   readonly client: CommandClient;
   readonly connection: Connection;
-  /** The session that the command names, or the only one of the host. */
+  /** The session that the command names, or the only session of the host. */
   readonly session?: AgentSession;
 }
 
@@ -82,7 +82,7 @@ export interface CommandRequest {
   readonly afterAnswer: AfterAnswer;
 }
 
-/** One handler per command, with what the command's scope offers. */
+/** One handler per command, with the context that the command's scope provides. */
 export type HostHandlers = {
   [N in CommandName]: (
     context: Contexts[(typeof commands)[N]["scope"]],

@@ -6,7 +6,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { ProtocolError, parseObject, SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { HostHandlers } from "./contexts.ts";
 
-/** How many messages a page has unless the client says otherwise. */
+/** The default number of messages in a page. */
 const PAGE_MESSAGES = 256;
 
 const sources = { extension: "extension", prompt: "file", skill: "skill" } as const;
@@ -69,11 +69,11 @@ export const ohMyPiHandlers = {
   },
 } satisfies Pick<HostHandlers, keyof typeof ohMyPiCommands>;
 
-/** Where a page begins, and how many messages there were at the first. */
+/** The position of a page, and the number of messages at the first page. */
 function readCursor(cursor: string | undefined, count: number): readonly [number, number] {
   if (cursor === undefined) return [0, count];
   const [, offset = "", total = ""] = /^(\d+)-(\d+)$/.exec(cursor) ?? [];
-  // After a compaction or a move in the tree the messages are others.
+  // A compaction or a move in the tree changes the messages.
   if (offset !== "" && Number(total) <= count) return [Number(offset), Number(total)];
   const reason = "the conversation is another one by now; begin without a cursor";
   throw new ProtocolError("invalid_params", {
@@ -103,7 +103,7 @@ export function messagesIn(lines: readonly Record<string, unknown>[]): AgentMess
   );
 }
 
-/** The whole lines of a subagent's session file from a byte on, as clients of oh-my-pi 18 read them. */
+/** The complete lines of a subagent's session file from a byte offset, as clients of oh-my-pi 18 read them. */
 export async function subagentLines(
   session: AgentSession,
   selector: {
@@ -114,7 +114,7 @@ export async function subagentLines(
 ) {
   const { subagentId, sessionFile, fromByte = 0 } = selector;
   const known = await session.subagents.list();
-  // Only files of this session's subagents are read.
+  // Reads only files of this session's subagents.
   const found = known.find((info) =>
     subagentId === undefined ? info.sessionFile === sessionFile : info.id === subagentId,
   );

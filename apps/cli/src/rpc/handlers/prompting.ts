@@ -8,7 +8,7 @@ export const promptingHandlers = {
     answered(
       session.submit(message, {
         ...input,
-        // Whatever was sent: the session says what is wrong with it.
+        // Passed on unchecked: the session reports what is wrong with it.
         outputSchema: (outputSchema ?? undefined) as OutputSchema | undefined,
         streamingBehavior: streamingBehavior === "follow-up" ? "followUp" : streamingBehavior,
         id,
@@ -26,7 +26,7 @@ export const promptingHandlers = {
   new_session: ({ session }, { parentSession }) => session.newSession(parentSession),
 } satisfies Pick<HostHandlers, keyof typeof promptingCommands>;
 
-/** What the client learns about an accepted prompt; its result comes as an event. */
+/** What the client learns about an accepted prompt; its result follows as an event. */
 async function answered(acceptance: Promise<PromptAcceptance>): Promise<Result<"prompt">> {
   const { disposition, promptId, itemId } = await acceptance;
   return { disposition, promptId, ...(itemId === undefined ? {} : { itemId }) };

@@ -3,7 +3,7 @@ import type { Result } from "@tau-agent/rpc-protocol";
 import type { sessionCommands } from "@tau-agent/rpc-protocol/commands";
 import type { HostHandlers, SessionContext } from "./contexts.ts";
 
-// A dialect and the encoder treat the texts like a list.
+// Dialects and the encoder treat the texts like a list.
 const forkMessages = ({ session }: SessionContext) => ({
   messages: session.navigation.userTexts as unknown as Result<"get_fork_messages">["messages"],
 });
@@ -29,7 +29,7 @@ export const sessionHandlers = {
   }),
   export_session: async ({ session }, choice) => ({ path: await exportSession(session, choice) }),
   list_sessions: async ({ host, session }, options) => {
-    // In a host with many sessions, those that are open; the schema of the answer shows the others.
+    // In a host with many sessions, the open ones; the schema of the answer describes the others.
     const ofHost = () => (options.saved ? host.saved() : host.current());
     const sessions = await (session?.navigation.list(options) ?? ofHost());
     return { sessions: sessions as Result<"list_sessions">["sessions"] };

@@ -5,7 +5,7 @@ import type { HostHandlers } from "./contexts.ts";
 
 const scopes = { user: "user", project: "project", path: "temporary" } as const;
 
-/** A command with its origin in an object of its own. */
+/** A command with its origin in a nested object. */
 function withSource(command: CommandInfo) {
   const { path = "", location = "path" } = command;
   const source = location === "path" ? "cli" : "auto";
@@ -15,7 +15,7 @@ function withSource(command: CommandInfo) {
 
 export const stateHandlers = {
   get_state: ({ session }) => session.state,
-  // A dialect and the encoder treat stored messages like a list.
+  // Dialects and the encoder treat stored messages like a list.
   get_messages: ({ session }) => ({
     messages: (session.storedMessages as AgentMessage[] | undefined) ?? [...session.messages],
   }),

@@ -13,21 +13,21 @@ export interface DoorBody {
 export interface DoorPrompt {
   readonly text: string;
   readonly images: readonly object[];
-  /** PDFs and other documents, as far as the host takes them. */
+  /** PDFs and other documents of the types that the host accepts. */
   readonly attachments: readonly object[];
 }
 
 /** An answer to an open request, by the id of the request or of its tool call. */
 interface DoorAnswer {
   readonly id: string;
-  /** The answer as the client gives it; `toResponse` makes it one to the request. */
+  /** The answer in the client's form; `toResponse` converts it for the request. */
   readonly value: unknown;
   readonly kind: "approval" | "tool" | "tool_error" | "request" | "cancel";
 }
 
 /**
- * Reads the body that `useChat` or an AG-UI client sends. Only its last message counts as a prompt; what else
- * it holds (history, state, context, tools) is the client's own and reaches no model.
+ * Reads the body that `useChat` or an AG-UI client sends. Only its last message is used as a prompt. The rest
+ * (history, state, context, tools) belongs to the client and reaches no model.
  *
  * @throws {TypeError} for a body that these clients do not send
  */
@@ -53,8 +53,8 @@ export function readDoorBody(body: JsonObject): DoorBody {
 }
 
 /**
- * The messages that may answer something that is open: those after the last of the user. Models use the ids of
- * calls again, so that the result of an earlier one would answer a later one.
+ * The messages that may answer an open request: those after the last user message. Models reuse the ids of
+ * calls, so an older result could otherwise answer a later call.
  */
 function newest(messages: readonly JsonObject[]): readonly JsonObject[] {
   return messages.slice(
@@ -65,7 +65,7 @@ function newest(messages: readonly JsonObject[]): readonly JsonObject[] {
   );
 }
 
-/** The answer in the form that a request takes. */
+/** Converts the answer to the form that the request expects. */
 export function toResponse(request: ShownRequest | HostToolRequest, answer: DoorAnswer): object {
   const { id } = request;
   if (request.method === "host_tool") return toolResult(id, answer);
@@ -87,7 +87,7 @@ export interface HostToolRequest {
   readonly toolCallId?: string | undefined;
 }
 
-/** The answer of a body to a request, if it has one. */
+/** The answer in a body to this request, if there is one. */
 export function answerTo(
   { id, toolCallId, method }: ShownRequest | HostToolRequest,
   answers: readonly DoorAnswer[],
@@ -141,7 +141,7 @@ function partAnswers(part: JsonObject): DoorAnswer[] {
   return [];
 }
 
-/** The text and files of a message of either client. */
+/** The text and files of a message, in the format of either client. */
 function promptOf({ parts, content }: JsonObject): DoorPrompt {
   if (typeof content === "string") return { text: content, images: [], attachments: [] };
   const pieces = Array.isArray(parts) ? parts : content;

@@ -4,7 +4,10 @@ import type { ClientSetup } from "../../clients/client-options.ts";
 
 export type DoorFrame = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** What pages can answer by a door. A key is nothing to ask a page for, and its tools are the client's. */
+/**
+ * The requests that pages can answer through a door. Pages are not asked for keys, and their tools run in the
+ * client.
+ */
 const answeredMethods = [
   "tool_approval",
   "dialog",
@@ -15,13 +18,13 @@ const answeredMethods = [
 ] as const;
 
 export interface DoorSink {
-  /** Whether the reader has taken what was written. */
+  /** Whether the reader has accepted everything written. */
   readonly isDrained: boolean;
   onDrain(listener: () => void): void;
   take(frame: DoorFrame): void;
 }
 
-/** A client of one session in this process, which sends commands and takes frames as objects. */
+/** An in-process client of one session that sends commands and receives frames as objects. */
 export class DoorClient {
   readonly #client: Client;
   readonly #tag: { readonly sessionId?: string };
@@ -49,7 +52,7 @@ export class DoorClient {
     void this.request("initialize", { protocol: "pi", stream: "delta", capabilities }, {});
   }
 
-  /** Sends a command, and resolves to its response, which may be a refusal; also once the client is closed. */
+  /** Sends a command and resolves to its response, even a refusal or when the client is closed. */
   request(type: string, params: object, tag: object = this.#tag): Promise<ResponseFrame> {
     if (this.#isClosed) return Promise.resolve(closed);
     this.#requests += 1;
@@ -59,12 +62,12 @@ export class DoorClient {
     return answer;
   }
 
-  /** Sends an answer, which has no response. */
+  /** Sends an answer to a request; it has no response. */
   answer(frame: object): void {
     this.#client.push(JSON.stringify({ ...frame, ...this.#tag }));
   }
 
-  /** The session goes on. */
+  /** Closes the client; the session continues. */
   close(): void {
     this.#isClosed = true;
     this.#client.close();

@@ -8,12 +8,12 @@ import {
 /** A format in which other clients read a session. */
 export interface DoorFormat {
   readonly headers: Readonly<Record<string, string>>;
-  /** What ends a response. */
+  /** The text that ends a response. */
   readonly end: string;
   encoder(names: DoorNames): RunEncoder<object>;
 }
 
-/** What the client calls thread and run; read for each run. */
+/** The client's ids for thread and run; read for each run. */
 export type DoorNames = AgUiNames;
 
 export const doorFormats: Readonly<Record<string, DoorFormat>> = {

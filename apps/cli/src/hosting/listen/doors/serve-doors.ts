@@ -22,7 +22,7 @@ export interface DoorExchange {
   readonly parts: PortParts;
 }
 
-/** A run that waits for answers, and where its frames ended; a response goes on there. */
+/** A run that waits for answers, and the last frame sent; the next response continues there. */
 interface Paused {
   readonly encoder: RunEncoder<object>;
   readonly format: DoorFormat;
@@ -34,7 +34,7 @@ interface Paused {
 type Position = { readonly streamId?: string; readonly after?: number };
 type Snapshot = Pick<Result<"attach">, "state" | "pendingRequests" | "streamId" | "seq">;
 
-/** HTTP status codes of refused prompts; others are 400. */
+/** HTTP status codes of refused prompts; all others get 400. */
 const statusOf: Partial<Record<ErrorCode, number>> = {
   busy: 409,
   rewind_busy: 409,
@@ -44,13 +44,13 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
   draining: 503,
 };
 
-/** Sessions as other clients read them: each response ends with the run, or where it waits for an answer. */
+/** Sessions in the formats of other clients. Each response ends with the run or when the run waits for an answer. */
 export class Doors {
   readonly #paused = new Map<string, Paused>();
-  /** The last POST of each session, until the host has what it says. */
+  /** The last POST for each session, pending until the host has received its contents. */
   readonly #taking = new Map<string, Promise<void>>();
 
-  /** All runs, from a cursor on. */
+  /** All runs after a cursor. */
   async events(exchange: DoorExchange): Promise<void> {
     const { request } = exchange;
     const { searchParams } = new URL(request.url ?? "/", "http://host");
@@ -62,11 +62,11 @@ export class Doors {
     for (const open of door.open) door.ask(open);
   }
 
-  /** The run that is active now, from its beginning. */
+  /** The current run from its beginning. */
   async stream(exchange: DoorExchange): Promise<void> {
     const { response, sessionId } = exchange;
     const door = new Door(exchange, { threadId: sessionId });
-    // The beginning of the run is among the frames that are kept, or they cannot be replayed at all.
+    // Frames are either kept from the beginning of the run or cannot be replayed at all.
     const frames = door.keep();
     const snapshot = await door.follow({ after: 0 });
     const isIdle = snapshot === undefined || !isBusy(snapshot);
@@ -83,7 +83,7 @@ export class Doors {
     this.#askRest(door);
   }
 
-  /** One after the other: of two that answer the same request, the second finds it closed. */
+  /** One at a time: if two answer the same request, the second finds it closed. */
   async prompt(exchange: DoorExchange, body: DoorBody): Promise<void> {
     const { sessionId } = exchange;
     const before = this.#taking.get(sessionId) ?? Promise.resolve();
@@ -104,7 +104,7 @@ export class Doors {
     const kept = door.keep();
     const snapshot = await door.follow(body.prompt ? {} : this.#cursor(exchange));
     if (snapshot === undefined) this.#paused.delete(sessionId);
-    // What a client that has left wanted is not handed in.
+    // If the client has left, its request is dropped.
     if (snapshot === undefined || door.isOver) return;
     if (body.prompt !== undefined) {
       kept.length = 0;
@@ -135,7 +135,7 @@ export class Doors {
     if (body.prompt === undefined) this.#askRest(door);
   }
 
-  /** Shows what is open besides, and ends the response there. */
+  /** Shows the other open requests and ends the response there. */
   #askRest(door: Door): void {
     for (const open of door.open) {
       if (!isShown(open) || door.answered.has(open.id) || door.isOver) continue;
@@ -144,7 +144,7 @@ export class Doors {
     }
   }
 
-  /** A response that answers goes on with the message that the one before has begun. */
+  /** A response to an answer continues the message that the previous response began. */
   #doorOf(exchange: DoorExchange, { prompt, threadId, runId }: DoorBody): Door {
     const { sessionId, format } = exchange;
     const paused = this.#paused.get(sessionId);
@@ -176,7 +176,7 @@ export class Doors {
   }
 }
 
-/** One response, and the client that fills it. */
+/** One response and the client that writes it. */
 class Door {
   readonly client: DoorClient;
   readonly exchange: DoorExchange;
@@ -187,7 +187,7 @@ class Door {
   streamId = "";
   seq = 0;
   isOver = false;
-  /** What was open when the client came. */
+  /** The requests that were open when the client attached. */
   open: readonly (ShownRequest | HostToolRequest)[] = [];
   #stream: ReturnType<typeof beginStream> | undefined;
   #live: (() => void) | undefined;
@@ -208,11 +208,14 @@ class Door {
       },
       take: (frame) => door.#take(frame),
     });
-    // A client that leaves while it waits for the answer.
+    // A client that disconnects while it waits for the answer.
     exchange.response.on("close", () => this.leave());
   }
 
-  /** Attaches to the session; undefined when it is gone; the response then says so. */
+  /**
+   * Attaches to the session. If the session no longer exists, the response reports it and the result is
+   * undefined.
+   */
   async follow(position: Position): Promise<Snapshot | undefined> {
     const live = new Promise<void>((resolve) => {
       this.#live = resolve;
@@ -228,14 +231,14 @@ class Door {
     const snapshot = attached.data as Snapshot;
     this.streamId = snapshot.streamId;
     this.seq = Math.max(this.seq, position.after ?? snapshot.seq);
-    // No door serves URIs.
+    // Doors do not serve URIs.
     const open = snapshot.pendingRequests.filter(({ method }) => method !== "host_uri");
     this.open = open as unknown as ShownRequest[];
     await live;
     return snapshot;
   }
 
-  /** Keeps frames until it is known what the response begins with. */
+  /** Buffers frames until the beginning of the response is known. */
   keep(): DoorFrame[] {
     const kept: DoorFrame[] = [];
     this.#hear = (frame) => void kept.push(frame);
@@ -247,7 +250,7 @@ class Door {
     for (const frame of kept) hear(frame);
   }
 
-  /** Begins the response. */
+  /** Starts the response. */
   begin(): void {
     const { request, response, parts, format } = this.exchange;
     if (this.isOver) return;
@@ -270,7 +273,7 @@ class Door {
     if (isShown(open)) this.show({ ...open, type: "host_request" });
   }
 
-  /** Ends the response; the session goes on. */
+  /** Ends the response; the session continues. */
   end(): void {
     if (this.isOver) return;
     this.#write(this.encoder.end());
@@ -288,7 +291,7 @@ class Door {
   #write(parts: readonly object[]): void {
     const id = `id: ${this.streamId}:${this.seq}\n`;
     for (const [index, part] of parts.entries()) {
-      // Only the last part of a frame is a place to go on after.
+      // A client can resume only after the last part of a frame.
       const head = index === parts.length - 1 ? id : "";
       this.#stream?.writer.write(`${head}data: ${JSON.stringify(part)}\n\n`);
     }
@@ -308,7 +311,7 @@ function isBusy({ state }: Snapshot): boolean {
   return state.isStreaming || state.isCompacting || state.pendingRequests.length > 0;
 }
 
-/** The text of another client is taken as it is: no command, template or file is read in it. */
+/** Text from another client is used verbatim: no commands, templates or file references are expanded. */
 function promptParams({ text, images, attachments }: DoorPrompt): object {
   return {
     message: text,

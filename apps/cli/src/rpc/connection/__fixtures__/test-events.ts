@@ -31,7 +31,7 @@ function update(message: AssistantMessage, step: object): Update {
   return { type: "message_update", message, assistantMessageEvent };
 }
 
-/** The events of one text block, one delta each, with the growing message. */
+/** The events of one text block, one per delta, with the growing message. */
 export function textBlock(pieces: readonly string[], contentIndex = 0): Update[] {
   let text = "";
   const deltas = pieces.map((delta) => {

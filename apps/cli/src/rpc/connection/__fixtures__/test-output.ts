@@ -1,9 +1,9 @@
 import type { FrameOutput } from "../../../process/output.ts";
 
-/** An output whose reader can be slow or leave. */
+/** An output whose reader can be slow or disconnect. */
 export class TestOutput implements FrameOutput {
   readonly writes: string[] = [];
-  /** What the next `write` returns. */
+  /** The result of the next `write`. */
   accepts = true;
   #onDrain: (() => void)[] = [];
   #onClosed: (() => void)[] = [];
@@ -37,5 +37,5 @@ export class TestOutput implements FrameOutput {
   }
 }
 
-/** One turn of the event loop, in which what was queued is written. */
+/** Waits for one turn of the event loop, in which queued data is written. */
 export const turnOfLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
