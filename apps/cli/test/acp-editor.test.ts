@@ -16,10 +16,10 @@ const call = (name: string, args: Record<string, unknown>) => ({
   arguments: args,
 });
 
-describe("the files of the editor", () => {
+describe("files of the editor", () => {
   const fs = { readTextFile: true, writeTextFile: true };
 
-  it("are what read, edit and write work on", async () => {
+  it("are read, edited and written by the tools", async () => {
     const buffers = new Map<string, string>();
     const editor = await Editor.start({
       capabilities: { fs },
@@ -76,7 +76,7 @@ describe("the files of the editor", () => {
     expect(buffers.get(join(cwd, "new.txt"))).toBe("fresh\n");
   });
 
-  it("that never come do not hold up a cancel", async () => {
+  it("do not delay a cancel when the editor never delivers them", async () => {
     const editor = await Editor.start({
       capabilities: { fs },
       scenario: [
@@ -94,7 +94,7 @@ describe("the files of the editor", () => {
     expect(await running).toEqual({ stopReason: "cancelled" });
   });
 
-  it("that the editor only reads are written on the disk", async () => {
+  it("are written to disk when the editor can only read them", async () => {
     const editor = await Editor.start({
       capabilities: { fs: { readTextFile: true } },
       scenario: [
@@ -109,8 +109,8 @@ describe("the files of the editor", () => {
   });
 });
 
-describe("the terminal of the editor", () => {
-  it("runs commands, shows them, and is released", async () => {
+describe("a terminal of the editor", () => {
+  it("runs a command, shows it and is released", async () => {
     const terminals = new EditorTerminals();
     const editor = await Editor.start({
       capabilities: { terminal: true },
@@ -147,7 +147,7 @@ describe("the terminal of the editor", () => {
     ]);
   });
 
-  it("has its command killed by a cancel, and by a time limit", async () => {
+  it("has its command killed by a cancel or a timeout", async () => {
     const terminals = new EditorTerminals();
     const editor = await Editor.start({
       capabilities: { terminal: true },
@@ -172,7 +172,7 @@ describe("the terminal of the editor", () => {
     expect(await areGone(pids)).toBe(true);
   });
 
-  it("that says nothing more does not hold up a cancel, and is released", async () => {
+  it("does not delay a cancel when it stops responding, and is released", async () => {
     const mute = () => new Promise<never>(() => {});
     const editor = await Editor.start({
       capabilities: { terminal: true },
@@ -195,7 +195,7 @@ describe("the terminal of the editor", () => {
     expect(await editor.prompt(sessionId, "go on")).toEqual({ stopReason: "end_turn" });
   });
 
-  it("that cannot be opened is a failed call", async () => {
+  it("fails the call when it cannot be opened", async () => {
     const editor = await Editor.start({
       capabilities: { terminal: true },
       scenario: [{ content: [call("bash", { command: "pwd" })] }, "Done."],
@@ -212,7 +212,7 @@ describe("the terminal of the editor", () => {
   });
 });
 
-describe("what an extension does", () => {
+describe("an action of an extension", () => {
   const source = `export default (pi) => {
     pi.registerCommand("ask", { description: "Asks", handler: async () => {
       pi.sendUserMessage("by the extension");
@@ -224,7 +224,7 @@ describe("what an extension does", () => {
   };`;
   const files = { "agent/extensions/busy.js": source };
 
-  it("on its own is shown as its message, and can be cancelled", async () => {
+  it("sends its message without a prompt and can be cancelled", async () => {
     const slow = { type: "text" as const, text: "word ".repeat(500), chunkSize: 5, delayMs: 10 };
     const editor = await Editor.start({ files, scenario: [{ content: [slow] }, "next"] });
     const { sessionId } = await editor.open();
@@ -237,7 +237,7 @@ describe("what an extension does", () => {
     expect(editor.text(sessionId, "user_message_chunk")).toBe("by the extension");
   });
 
-  it("without an end does not hold up a cancel", async () => {
+  it("does not delay a cancel when it never ends", async () => {
     const editor = await Editor.start({ files, scenario: ["next"] });
     const { sessionId } = await editor.open();
     const running = editor.prompt(sessionId, "/forever");
@@ -246,7 +246,7 @@ describe("what an extension does", () => {
     expect(await editor.prompt(sessionId, "mine")).toEqual({ stopReason: "end_turn" });
   });
 
-  it("with another session does not delete that one", async () => {
+  it("that switches to another session does not delete that session", async () => {
     const editor = await Editor.start({ files, scenario: ["one", "two"] });
     const { sessionId } = await editor.open();
     await editor.prompt(sessionId, "first");
@@ -276,7 +276,7 @@ describe("a dialog of an extension", () => {
   };`;
   const files = { "agent/extensions/survey.js": source };
 
-  it("is a form where the editor offers them", async () => {
+  it("is shown as a form if the editor supports forms", async () => {
     const asked: CreateElicitationRequest[] = [];
     const given = [
       { action: "accept", content: { value: "blue" } },
@@ -316,7 +316,7 @@ describe("a dialog of an extension", () => {
     ]);
   });
 
-  it("is cancelled where it offers none, and nothing is noticed", async () => {
+  it("is cancelled without a notice if the editor supports no forms", async () => {
     const editor = await Editor.start({ files, scenario: ["x"] });
     const { sessionId } = await editor.open();
     expect(await editor.prompt(sessionId, "/survey")).toEqual({ stopReason: "end_turn" });
@@ -324,7 +324,7 @@ describe("a dialog of an extension", () => {
     expect(editor.of(sessionId, "notice")).toEqual([]);
   });
 
-  it("ends with a cancel", async () => {
+  it("ends when the prompt is cancelled", async () => {
     const editor = await Editor.start({
       capabilities: { elicitation: { form: {} } },
       files,

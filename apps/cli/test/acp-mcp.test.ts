@@ -14,7 +14,7 @@ const tool = (name: string) => ({
   inputSchema: { type: "object" },
 });
 
-/** A server of the editor's, as the fixture that the tests of MCP use. */
+/** A server that the editor configures; runs the fixture of the MCP tests. */
 function server(behaviour: object, env: { name: string; value: string }[] = []): McpServer {
   return {
     name: "my server",
@@ -45,7 +45,7 @@ const results = (editor: Editor, sessionId: string) =>
     .of(sessionId, "tool_call_update")
     .flatMap(({ rawOutput }) => (rawOutput ? [rawOutput] : []));
 
-it("an MCP server of the editor has its tools called, with its environment", async () => {
+it("calls the tools of an editor's MCP server, with its environment", async () => {
   const { editor, sessionId } = await open({ scenario: calling("mcp__my_server__environment") }, [
     server({ tools: [tool("environment")] }, [{ name: "FROM_EDITOR", value: "yes" }]),
   ]);
@@ -57,7 +57,7 @@ it("an MCP server of the editor has its tools called, with its environment", asy
   expect(JSON.stringify(results(editor, other.sessionId))).toContain("not found");
 });
 
-it("its prompts are commands, and its questions forms", async () => {
+it("offers a server's prompts as commands and shows its questions as forms", async () => {
   const asked: CreateElicitationRequest[] = [];
   const question = {
     message: "How many?",
@@ -114,7 +114,7 @@ const completed = (editor: Editor) =>
     message.method === "elicitation/complete" ? [message.params] : [],
   );
 
-it("its pages are links, and the editor learns when they are done", async () => {
+it("shows a server's pages as links and tells the editor when they are done", async () => {
   const asked: CreateElicitationRequest[] = [];
   const page = { message: "Pay", mode: "url", url: "https://a.example/pay", elicitationId: "7" };
   const { editor, sessionId } = await open(
@@ -127,12 +127,12 @@ it("its pages are links, and the editor learns when they are done", async () => 
   ]);
   await editor.until(() => completed(editor).length > 0);
   const { elicitationId } = asked[0] as { elicitationId?: string };
-  // The server's own id may be that of another server, too.
+  // Another server may use the same id, so the editor gets a different one.
   expect(elicitationId).not.toBe("7");
   expect(completed(editor)).toEqual([{ elicitationId }]);
 });
 
-it("one that wants a login gets it through a link, asked for once", async () => {
+it("offers the login of a server as a link, once", async () => {
   const web = await HttpFixture.start();
   onTestFinished(() => web.stop());
   web.tokens = new Set();
@@ -161,7 +161,7 @@ it("one that wants a login gets it through a link, asked for once", async () => 
   expect(web.lastPage?.get("scope")?.split(" ")).toContain("write");
 });
 
-it("a login that is declined is not asked for again", async () => {
+it("does not offer a declined login again", async () => {
   const web = await HttpFixture.start();
   onTestFinished(() => web.stop());
   web.tokens = new Set();
@@ -190,7 +190,7 @@ it("a login that is declined is not asked for again", async () => {
   expect(count).toBe(1);
 });
 
-it("a link to one of its resources brings what that holds", async () => {
+it("resolves a link to a server's resource to its content", async () => {
   const resources = [{ uri: "note://1", name: "First" }];
   const { editor, sessionId } = await open({ scenario: ["Read.", "Again."] }, [
     server({ resources }),
@@ -208,7 +208,7 @@ it("a link to one of its resources brings what that holds", async () => {
   ]);
 });
 
-it("one that cannot start is noticed, and the session goes on", async () => {
+it("reports a server that cannot start and continues the session", async () => {
   const { editor, sessionId } = await open(
     { scenario: ["fine"], capabilities: { session: { notices: {} } } },
     [{ name: "broken", command: "/no/such/program", args: [], env: [] }],
@@ -219,7 +219,7 @@ it("one that cannot start is noticed, and the session goes on", async () => {
   );
 });
 
-it("a session that is loaded gets the servers of the load", async () => {
+it("starts the servers that the editor sends when it loads a session", async () => {
   const { editor, sessionId } = await open(
     { scenario: calling("mcp__my_server__echo", { message: "hi" }) },
     [],

@@ -2,7 +2,7 @@ import { type LoopbackOptions, startLoopbackServer } from "@tau-agent/ai/testing
 import { expect, it, onTestFinished } from "vitest";
 import { Editor, makeEditorPlace } from "./support/acp-editor.ts";
 
-/** A place whose models are two of a server that speaks as a vendor does. */
+/** A place with two models of one server that imitates a vendor. */
 async function placeWith(options: LoopbackOptions) {
   const server = await startLoopbackServer(options);
   onTestFinished(() => server.close());
@@ -30,7 +30,7 @@ const failure = (running: Promise<unknown>) =>
     (error: { code: number; message: string }) => error,
   );
 
-it("the editor chooses among the models with a key, and a session keeps its own", async () => {
+it("offers the models that have a key, and each session keeps its own choice", async () => {
   const { server, place } = await placeWith({ scenario: [{ repeat: true, content: "hello" }] });
   const first = await Editor.start({ place });
   const { sessionId, configOptions } = await first.open();
@@ -65,7 +65,7 @@ it("the editor chooses among the models with a key, and a session keeps its own"
   expect((await second.open()).configOptions?.[0]).toMatchObject({ currentValue: "vendor/one" });
 });
 
-it("a key that the vendor refuses is an error of authentication", async () => {
+it("reports a key that the vendor refuses as an authentication error", async () => {
   const { place } = await placeWith({ scenario: [], faults: [{ kind: "status", status: 401 }] });
   const editor = await Editor.start({ place });
   const { sessionId } = await editor.open();
@@ -74,7 +74,7 @@ it("a key that the vendor refuses is an error of authentication", async () => {
   expect(JSON.stringify(error)).not.toContain("secret-key");
 });
 
-it("another error of the vendor is an internal one, and the session goes on", async () => {
+it("reports any other vendor error as an internal error and continues the session", async () => {
   const { place } = await placeWith({
     scenario: ["later"],
     faults: [{ kind: "status", status: 400 }],
@@ -85,7 +85,7 @@ it("another error of the vendor is an internal one, and the session goes on", as
   expect(await editor.prompt(sessionId, "again")).toEqual({ stopReason: "end_turn" });
 });
 
-it("an editor that shows notices receives one for a retry", async () => {
+it("notifies an editor that shows notices of a retry", async () => {
   const { place } = await placeWith({
     scenario: ["fine"],
     faults: [{ kind: "status", status: 529 }],

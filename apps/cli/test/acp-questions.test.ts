@@ -14,7 +14,7 @@ function outcome(editor: Editor, sessionId: string) {
   return JSON.stringify(ends.at(-1)?.content);
 }
 
-it("a question is a form where the editor has forms", async () => {
+it("asks a question as a form if the editor supports forms", async () => {
   const asked: CreateElicitationRequest[] = [];
   const editor = await Editor.start({
     capabilities: { elicitation: { form: {} } },
@@ -48,7 +48,7 @@ it("a question is a form where the editor has forms", async () => {
   for (const said of ["That", "- A", "- B", "and C"]) expect(text).toContain(said);
 });
 
-it("a question is a permission dialog where it has none", async () => {
+it("asks a question as a permission dialog if it does not", async () => {
   const asked: RequestPermissionRequest[] = [];
   const editor = await Editor.start({
     scenario,
@@ -69,7 +69,7 @@ it("a question is a permission dialog where it has none", async () => {
 });
 
 it.each(["decline", "cancel"] as const)(
-  "a form that ends with %s has no answer",
+  "treats a form that ends with %s as unanswered",
   async (action) => {
     const editor = await Editor.start({
       capabilities: { elicitation: { form: {} } },
@@ -83,7 +83,7 @@ it.each(["decline", "cancel"] as const)(
   },
 );
 
-it("a question ends with the turn that the editor cancels", async () => {
+it("ends a question when the editor cancels the turn", async () => {
   const shown = Promise.withResolvers<void>();
   const editor = await Editor.start({
     capabilities: { elicitation: { form: {} } },

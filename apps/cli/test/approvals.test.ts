@@ -31,7 +31,7 @@ const prompt = { type: "prompt", message: "go" };
 const result = { type: "tool_execution_end" };
 
 describe("an approval over RPC", () => {
-  it("comes after the start of its call, and its answer has no response", async () => {
+  it("arrives after the start of its call, and its answer has no response", async () => {
     await using client = await start({}, true);
     client.send(prompt);
     const { toolCallId } = await client.until({ type: "tool_execution_start" });
@@ -57,7 +57,7 @@ describe("an approval over RPC", () => {
     expect(await client.until({ type: "prompt_result" })).toMatchObject({ status: "completed" });
   });
 
-  it("is denied with the text of an error, or with a message", async () => {
+  it("can be denied with an error text or with a message", async () => {
     for (const answer of [
       { error: { message: "ask me later" } },
       { result: { decision: "deny", message: "ask me later" } },
@@ -75,7 +75,7 @@ describe("an approval over RPC", () => {
     }
   });
 
-  it("refuses an answer that does not fit, names the member and stays open", async () => {
+  it("stays open after an invalid answer, which is refused with the name of the member", async () => {
     await using client = await start({}, true);
     client.send(prompt);
     const { id } = await client.until({ type: "host_request" });
@@ -96,7 +96,7 @@ describe("an approval over RPC", () => {
     expect(await client.until({ type: "host_request_resolved" })).toMatchObject({ by: "abort" });
   });
 
-  it("is denied at once if the list of the client lacks it", async () => {
+  it("is denied at once if the client has not declared it", async () => {
     await using client = await start({}, ["dialog"]);
     client.send(prompt);
     expect((await client.until(result)).result).toMatchObject({
@@ -104,7 +104,7 @@ describe("an approval over RPC", () => {
     });
   });
 
-  it("survives a thousand answers for other requests", async () => {
+  it("survives a thousand answers to other requests", async () => {
     await using client = await start({}, true);
     client.send(prompt);
     const { id } = await client.until({ type: "host_request" });
@@ -118,7 +118,7 @@ describe("an approval over RPC", () => {
 
 describe("a client that knows no host requests", () => {
   it.each(["pi", "pi-1", "pisces", "oh-my-pi-18"])(
-    "is asked by a select dialog in %s, and exactly an option counts",
+    "is asked with a select dialog in %s; only an exact option is accepted",
     async (dialect) => {
       for (const [value, isError] of [
         ["Allow once", false],
@@ -147,14 +147,14 @@ describe("a client that knows no host requests", () => {
     },
   );
 
-  it.each(["oh-my-pi", "co-mono", "pi-rust"])("is denied at once in %s", async (dialect) => {
+  it.each(["oh-my-pi", "co-mono", "pi-rust"])("denies at once in %s", async (dialect) => {
     await using client = await start({ dialect });
     client.send(prompt);
     const name = dialect === "pi-rust" ? "tool_end" : "tool_execution_end";
     expect(JSON.stringify(await client.until({ type: name }))).toContain("Denied");
   });
 
-  it("receives an end that it did not cause", async () => {
+  it("is told about the end of a dialog that it did not cause", async () => {
     await using client = await start();
     client.send(prompt);
     const { id } = await client.until({ type: "extension_ui_request" });
@@ -170,7 +170,7 @@ describe("a client that knows no host requests", () => {
 });
 
 describe("permissions over RPC", () => {
-  it("are those of ask where a settings file that speaks of them has a mistake", async () => {
+  it("fall back to the mode ask if a settings file with permissions has an error", async () => {
     const files = { "agent/settings.json": '{"permissions": {"mode": "readonly"}}' };
     await using client = await start({ files, arguments: [] }, true);
     client.send({ type: "get_permissions" });
@@ -179,7 +179,7 @@ describe("permissions over RPC", () => {
     });
   });
 
-  it("are changed member by member and told with their sources", async () => {
+  it("are changed one member at a time and returned with their sources", async () => {
     const settings = { permissions: { rules: [{ tool: "write", action: "ask" }] } };
     const files = { "agent/settings.json": JSON.stringify(settings) };
     await using client = await start({ files });
@@ -222,7 +222,7 @@ describe("permissions over RPC", () => {
     ],
     [{ rules: [{ tool: "task", match: "x", action: "deny" }] }, "rules[0].match"],
     [{ timeoutMs: 1.5 }, "timeoutMs"],
-  ])("that are wrong change nothing: %j", async (change, field) => {
+  ])("ignores an invalid change: %j", async (change, field) => {
     await using client = await start({}, true);
     client.send({ type: "set_permissions", ...change });
     const refusal = await client.until({ command: "set_permissions" });
@@ -235,7 +235,7 @@ describe("permissions over RPC", () => {
     });
   });
 
-  it("never concern a command of the client's own", async () => {
+  it("do not apply to the client's own commands", async () => {
     await using client = await start({ arguments: ["--permission-mode", "readOnly"] }, true);
     client.send({ type: "set_permissions", rules: [{ tool: "bash", action: "deny" }] });
     client.send({ type: "bash", command: "echo mine" });
@@ -243,7 +243,7 @@ describe("permissions over RPC", () => {
   });
 });
 
-/** A guard that asks itself, and may change what runs. */
+/** A guard extension that asks the user itself and may change the call. */
 const guard = `
   export default function (pi) {
     pi.on("tool_call", async (event, ctx) => {
@@ -260,7 +260,7 @@ const guard = `
 describe("an extension that decides about calls", () => {
   const files = { "agent/extensions/guard.ts": guard };
 
-  it("asks instead of the host, once", async () => {
+  it("replaces the host's question and asks once", async () => {
     await using client = await start({ files }, true);
     client.send(prompt);
     const { id, method } = await client.until({ type: "host_request" });
@@ -272,7 +272,7 @@ describe("an extension that decides about calls", () => {
     expect(JSON.stringify(data)).not.toContain('"approval"');
   });
 
-  it("does not stand in for a rule that asks", async () => {
+  it("does not replace a rule that asks", async () => {
     await using client = await start({ files }, true);
     client.send({ type: "set_permissions", rules: [{ tool: "bash", action: "ask" }] });
     client.send(prompt);
@@ -285,7 +285,7 @@ describe("an extension that decides about calls", () => {
   });
 
   it.each([{ rules: [{ tool: "bash", action: "deny" }] }, { mode: "readOnly" }])(
-    "does not get past %j that came while it asked",
+    "cannot override %j if it arrives while the extension asks",
     async (change) => {
       await using client = await start({ files, arguments: ["--permission-mode", "all"] }, true);
       client.send(prompt);
@@ -299,7 +299,7 @@ describe("an extension that decides about calls", () => {
     },
   );
 
-  it("is not asked about what a rule denies", async () => {
+  it("is not asked about a call that a rule denies", async () => {
     await using client = await start({ files }, true);
     client.send({ type: "set_permissions", rules: [{ tool: "bash", action: "deny" }] });
     client.send(prompt);
@@ -308,7 +308,7 @@ describe("an extension that decides about calls", () => {
     });
   });
 
-  it("has its change of the arguments judged and shown", async () => {
+  it("has its changed arguments judged and shown", async () => {
     const scenario = [{ content: [bash("echo quiet")] }, { content: "done" }];
     await using client = await start({ files, scenario }, true);
     client.send(prompt);
@@ -318,7 +318,7 @@ describe("an extension that decides about calls", () => {
     expect(JSON.stringify(await client.until(result))).toContain("loud");
   });
 
-  it("has its change of the arguments denied by a rule", async () => {
+  it("has its changed arguments denied by a rule", async () => {
     const scenario = [{ content: [bash("echo quiet")] }, { content: "done" }];
     await using client = await start({ files, scenario }, true);
     const rules = [{ tool: "bash", match: "echo loud", action: "deny" }];

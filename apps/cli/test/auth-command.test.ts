@@ -5,13 +5,13 @@ import { refusingProxy } from "./support/refusing-proxy.ts";
 import { runCommand } from "./support/run-command.ts";
 
 beforeAll(() => {
-  // The server's library advises those who run it for real.
+  // The server's library logs advice for production use.
   for (const level of ["warn", "info"] as const) {
     vi.spyOn(console, level).mockImplementation(() => {});
   }
 });
 
-/** Runs `tau auth`; a browser goes to the page that it prints. */
+/** Runs `tau auth`; a simulated browser visits the page that it prints. */
 async function auth(place: Place, ...words: string[]) {
   const read = printedPageReader();
   const pages: Promise<void>[] = [];
@@ -22,13 +22,13 @@ async function auth(place: Place, ...words: string[]) {
   return outcome;
 }
 
-// e2e/logins.test.ts runs the built program.
+// e2e/logins.test.ts covers the built program.
 describe("tau auth", () => {
   it.each([
     ["openai-codex", "oauth", "ChatGPT"],
     ["openai-codex", "device", "ChatGPT"],
     ["github-copilot", "device", "GitHub Copilot"],
-  ])("logs in to %s by %s, checks it, and logs out", async (provider, method, name) => {
+  ])("logs in to %s by %s, checks the login and logs out", async (provider, method, name) => {
     const { place } = await loginPlace();
     const login = await auth(place, "login", provider, "--method", method);
     expect(login).toMatchObject({ code: 0, stderr: "" });
@@ -53,14 +53,14 @@ describe("tau auth", () => {
     expect(none.stderr).toContain(`tau auth login ${provider}`);
   });
 
-  it("takes the code by itself where there is no terminal", async () => {
+  it("receives the code automatically when there is no terminal", async () => {
     const { place } = await loginPlace();
     const { stdout } = await auth(place, "login", "openai-codex");
     expect(stdout).toContain("Enter the code: ");
     expect(stored(place)["openai-codex"]).toMatchObject({ type: "oauth", accountId: "acct-ada" });
   });
 
-  it("says why a login failed, and stores nothing", async () => {
+  it("explains why a login failed and stores nothing", async () => {
     const { server, place } = await loginPlace();
     server.faults.status = 400;
     const login = await auth(place, "login", "github-copilot");
@@ -75,7 +75,7 @@ describe("behind a proxy", () => {
   it.each([
     ["github-copilot", "device", "github.com:443"],
     ["openai-codex", "device", "auth.openai.com:443"],
-  ])("a login to %s goes through it", async (provider, method, asked) => {
+  ])("a login to %s uses the proxy", async (provider, method, asked) => {
     const proxy = await refusingProxy();
     const place = makePlace();
     onTestFinished(place.remove);
@@ -85,7 +85,7 @@ describe("behind a proxy", () => {
     expect(proxy.asked).toEqual([asked]);
   });
 
-  it("a renewal goes through it, also where a setting names it", async () => {
+  it("a token renewal uses the proxy, even one named in the settings", async () => {
     const proxy = await refusingProxy();
     const expired = { type: "oauth", access: "a", refresh: "r", expires: 1, accountId: "acct" };
     const files = {

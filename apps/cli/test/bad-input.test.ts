@@ -5,7 +5,7 @@ import { memoryHost } from "./support/hosts.ts";
 
 const cases = badCommands();
 
-/** Sends a line to a host and checks that one error comes, that names the field and changes nothing. */
+/** Sends a line to a host and checks that it gets exactly one error, which names the field and changes nothing. */
 async function checkAll(lines: readonly { line: string; field: string; title: string }[]) {
   await using host = await memoryHost({ title: "", requirements: [] });
   const state = async () => {
@@ -23,7 +23,7 @@ async function checkAll(lines: readonly { line: string; field: string; title: st
 }
 
 describe("a command with a wrong field", () => {
-  it.each(Object.keys(commands))("%s: one error that names it, nothing changed", async (name) => {
+  it.each(Object.keys(commands))("%s: gets one error that names the field and changes nothing", async (name) => {
     const bad = cases.filter(({ command }) => command.type === name);
     expect(bad).not.toEqual([]);
     await checkAll(
@@ -34,7 +34,7 @@ describe("a command with a wrong field", () => {
     );
   });
 
-  it("is what the table has for every field of the commands", () => {
+  it("is tested for every field in the table of commands", () => {
     const fields = new Set(cases.map(({ command, field }) => `${command.type} ${field}`));
     expect([...fields]).toEqual(
       expect.arrayContaining([
@@ -52,7 +52,7 @@ describe("a command with a wrong field", () => {
   });
 });
 
-describe("an answer to a dialog with a wrong field", () => {
+describe("an answer to a dialog with an invalid field", () => {
   const answer = { type: "extension_ui_response", id: "uuid-1" };
   const wrong = [
     { id: 1 },
@@ -65,7 +65,7 @@ describe("an answer to a dialog with a wrong field", () => {
     { cancelled: {} },
   ];
 
-  it("is refused with one error that names it", async () => {
+  it("is refused with one error that names the field", async () => {
     await checkAll(
       wrong.map((fields) => {
         const [field = ""] = Object.keys(fields);

@@ -24,8 +24,8 @@ async function start(hostRequests?: boolean | string[]): Promise<TestClient> {
   return client;
 }
 
-describe("a used-up budget over RPC", () => {
-  it("is a host request, and the run goes on where it was once it is raised", async () => {
+describe("an exhausted budget over RPC", () => {
+  it("asks the client, and the run continues when the budget is raised", async () => {
     await using client = await start(true);
     const { id, ...request } = await client.until({ type: "host_request" });
     expect(request).toMatchObject({
@@ -63,7 +63,7 @@ describe("a used-up budget over RPC", () => {
     });
   });
 
-  it("names what is wrong with an answer, and stays open", async () => {
+  it("stays open after an invalid answer, whose error is explained", async () => {
     await using client = await start(true);
     const { id } = await client.until({ type: "host_request" });
     for (const answer of [{}, { limit: 1 }, { limit: "9" }, { limit: -1 }, { stop: false }, null]) {
@@ -92,7 +92,7 @@ describe("a used-up budget over RPC", () => {
     });
   });
 
-  it("is answered by set_budget, too", async () => {
+  it("can also be answered with set_budget", async () => {
     await using client = await start(true);
     const { id } = await client.until({ type: "host_request" });
     client.send({ type: "set_budget", maxToolCalls: 7, onExceeded: "stop" });
@@ -133,12 +133,12 @@ describe("a used-up budget over RPC", () => {
     expect(JSON.stringify(text).includes("done")).toBe(status === "completed");
   });
 
-  it("stops at once for a client whose list lacks it", async () => {
+  it("ends the run at once if the client has not declared budget requests", async () => {
     await using client = await start(["tool_approval"]);
     expect(await client.until({ type: "prompt_result" })).toMatchObject({ status: "aborted" });
   });
 
-  it("is closed by an abort and by another session", async () => {
+  it("closes its request on an abort and on a change of session", async () => {
     await using client = await start(true);
     await client.until({ type: "host_request" });
     client.send({ type: "abort" });

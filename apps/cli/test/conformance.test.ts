@@ -14,18 +14,18 @@ import { commandExamples, frameExamples } from "./support/documented-examples.ts
 import { memoryHost, needsProcess } from "./support/hosts.ts";
 
 const transcripts = readTranscripts();
-// Subagents are processes of the built host, and only the process has many sessions; e2e/conformance.test.ts
-// plays those.
+// e2e/conformance.test.ts covers the transcripts that need a process: those with subagents, whose hosts are
+// built processes, and those with many sessions.
 const inMemory = transcripts.filter((transcript) => !needsProcess(transcript));
 const seen: Record<string, unknown>[] = [];
 
-describe("transcripts against a host in memory", () => {
+describe("transcripts against an in-memory host", () => {
   it.each(slice(inMemory, 40))("$name", async (transcript) => {
     await using host = await memoryHost(transcript);
     seen.push(...(await playTranscript(transcript, host)));
   });
 
-  it("send every command the document prints", () => {
+  it("send every command that the document shows", () => {
     const sent = transcripts
       .flatMap(({ steps }) => steps)
       .flatMap((step) => (step.kind === "send" ? parsed(step.line) : []));
@@ -37,7 +37,7 @@ describe("transcripts against a host in memory", () => {
 });
 
 describeWith(partOnly)("all transcripts together", () => {
-  it("bring every frame the document prints", () => {
+  it("contain every frame that the document shows", () => {
     const missing = frameExamples.filter((example) =>
       seen.every((frame) => mismatch(example, frame) !== undefined),
     );
@@ -45,7 +45,7 @@ describeWith(partOnly)("all transcripts together", () => {
   });
 });
 
-/** A line as JSON; nothing when it is a malformed one. */
+/** A line as parsed JSON in a list; an empty list if the line is malformed. */
 function parsed(line: string): unknown[] {
   try {
     return [JSON.parse(line)];
@@ -57,7 +57,7 @@ function parsed(line: string): unknown[] {
 describe("requirements", () => {
   const shown = new Set(transcripts.flatMap(({ requirements: ids }) => ids));
 
-  it("are each shown by a transcript or by the test that is named", () => {
+  it("are each covered by a transcript or by the named test", () => {
     const named = (id: string): boolean => {
       const path = shownElsewhere[id];
       if (path === undefined) return false;
@@ -66,13 +66,13 @@ describe("requirements", () => {
     expect(Object.keys(requirements).filter((id) => !shown.has(id) && !named(id))).toEqual([]);
   });
 
-  it("are what transcripts name", () => {
+  it("contain every id that transcripts name", () => {
     expect([...shown].filter((id) => !Object.hasOwn(requirements, id))).toEqual([]);
   });
 });
 
 describe("the matcher", () => {
-  it("refuses a missing, a further and a different member", () => {
+  it("rejects a missing, an additional and a different member", () => {
     const pattern = { type: "x", n: "$number", "o?": "$string" };
     expect(mismatch(pattern, { type: "x", n: 1 })).toBeUndefined();
     expect(mismatch(pattern, { type: "x" })).toContain("n is missing");
@@ -90,7 +90,7 @@ describe("the documented shapes", () => {
   const failure = { type: "response", command: "fork", success: false, error: "no" };
   const started = { type: "response", command: "prompt", success: true };
 
-  it("refuse another key, a missing member and another type", () => {
+  it("reject an unknown key, a missing member and a wrong type", () => {
     expect(problem({ type: "agent_start", id: "1" })).toContain("id is not expected");
     expect(problem({ type: "agent_end" })).toContain("messages is missing");
     expect(problem({ type: "auto_compaction_start", reason: "manual" })).toContain("reason");
@@ -98,7 +98,7 @@ describe("the documented shapes", () => {
     expect(problem({ type: "extension_ui_request", id: "1", method: "sing" })).toContain("sing");
   });
 
-  it("allow additions after initialize alone", () => {
+  it("allow additional members only after initialize", () => {
     const ended = { type: "agent_end", messages: [], willRetry: false };
     expect(problem({ ...failure, code: "internal" })).toContain("code is not expected");
     expect(problem(ended)).toContain("willRetry is not expected");

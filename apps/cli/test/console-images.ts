@@ -1,4 +1,4 @@
-// Writes the pictures of docs/console.md from the built host: npx -y pnpm@12 docs:images
+// Takes the screenshots of docs/console.md with the built host: npx -y pnpm@12 docs:images
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -89,7 +89,7 @@ async function start(page: Page, message: string): Promise<void> {
   await page.locator(".message.user", { hasText: message }).first().waitFor();
 }
 
-/** Once nothing moves any more. */
+/** Waits until all animations have ended. */
 async function shoot(page: Page, name: string): Promise<void> {
   await page.mouse.move(680, 500);
   await page.waitForTimeout(700);

@@ -3,7 +3,7 @@ import { memoryHost } from "./support/hosts.ts";
 import type { PlaceSetup } from "./support/place.ts";
 import { type Frame, TestClient } from "./support/test-client.ts";
 
-/** Commands that ask; what they hear is noticed. */
+/** Commands that open dialogs and report the answers as notifications. */
 const asking = `
   export default function (pi) {
     pi.registerCommand("ask", {
@@ -62,7 +62,7 @@ describe("a client that answers host requests", () => {
     expect(await client.heard()).toMatchObject({ message: `heard ${heard}` });
   });
 
-  it("finds its open requests in the state and in the list, and gets them again", async () => {
+  it("finds its open requests in the state and in the list, and receives them again", async () => {
     await using client = await Client.start({ hostRequests: ["dialog"] });
     client.ask("input");
     const { type: _, ...request } = await client.until({ type: "host_request" });
@@ -81,7 +81,7 @@ describe("a client that answers host requests", () => {
     expect(await client.heard()).toMatchObject({ message: "heard null" });
   });
 
-  it("receives what is wrong with an answer, and the request stays open", async () => {
+  it("is told what is wrong with an answer, and the request stays open", async () => {
     await using client = await Client.start({ hostRequests: true });
     client.ask("confirm");
     const { id } = await client.until({ type: "host_request" });
@@ -111,7 +111,7 @@ describe("a client that answers host requests", () => {
     expect(await client.heard()).toMatchObject({ message: "heard true" });
     client.send({ type: "host_response", id, result: { confirmed: true } });
     expect(await client.until({ type: "response" })).toMatchObject({ code: "request_closed" });
-    // Some clients answer notices, too.
+    // Some clients also answer notifications.
     client.send({ type: "extension_ui_response", id, confirmed: true });
     client.send({ type: "get_pending_requests" });
     expect(await client.until({ type: "response" })).toMatchObject({
@@ -119,7 +119,7 @@ describe("a client that answers host requests", () => {
     });
   });
 
-  it("receives the deadline, and when it has passed", async () => {
+  it("receives the deadline, and is notified when it has passed", async () => {
     await using client = await Client.start({ hostRequests: true });
     const before = Date.now();
     client.ask("select 60");
@@ -134,7 +134,7 @@ describe("a client that answers host requests", () => {
     expect(await client.until({ type: "response" })).toMatchObject({ code: "request_closed" });
   });
 
-  it("still gets dialogs as documented if its list lacks them", async () => {
+  it("still gets dialogs as documented if it has not declared them", async () => {
     await using client = await Client.start({ hostRequests: ["tool_approval"] });
     client.ask("select");
     const { id } = await client.until({ type: "extension_ui_request" });
@@ -142,7 +142,7 @@ describe("a client that answers host requests", () => {
     expect(await client.heard()).toMatchObject({ message: 'heard "a"' });
   });
 
-  it("gets what was a dialog before it said so", async () => {
+  it("is sent requests that were dialogs before it declared host requests", async () => {
     await using client = await Client.start();
     client.ask("input");
     const { id } = await client.until({ type: "extension_ui_request" });
@@ -162,7 +162,7 @@ describe("a client that answers host requests", () => {
 });
 
 describe("a client that knows no host requests", () => {
-  it("gets a dialog with exactly the documented members, and no word of its end", async () => {
+  it("gets a dialog with exactly the documented members, and no notification of its end", async () => {
     await using client = await Client.start();
     client.ask("select 20");
     const { id, ...dialog } = await client.until({ type: "extension_ui_request" });
@@ -177,7 +177,7 @@ describe("a client that knows no host requests", () => {
     client.send({ type: "extension_ui_response", id, value: "a" });
   });
 
-  it("receives the end of a dialog that it did not answer, after initialize", async () => {
+  it("is notified after initialize of the end of a dialog that it did not answer", async () => {
     await using client = await Client.start({});
     client.ask("select 20");
     const { id } = await client.until({ type: "extension_ui_request" });
@@ -187,7 +187,7 @@ describe("a client that knows no host requests", () => {
     });
   });
 
-  it("gets no dialog in a dialect without them, and nothing waits for an answer", async () => {
+  it("gets no dialog in a dialect without dialogs, and nothing waits for an answer", async () => {
     await using client = await Client.start(undefined, { dialect: "oh-my-pi" });
     client.ask("select");
     client.send({ type: "get_state" });
@@ -196,7 +196,7 @@ describe("a client that knows no host requests", () => {
   });
 });
 
-/** Dialogs of a tool, of handlers around calls, of a tool within a tool, and of what outlives a call. */
+/** Dialogs of a tool, of handlers around calls, of a nested tool, and of code that outlives a call. */
 const duringCalls = `
   export default function (pi) {
     const ask = (ctx, title) => ctx.ui.input(title);
@@ -221,7 +221,7 @@ const duringCalls = `
   }
 `;
 
-it("a dialog that opens while a tool call runs names the call", async () => {
+it("a dialog opened during a tool call names the call", async () => {
   const call = { type: "toolCall", id: "call_1", name: "outer", arguments: {} } as const;
   const more: PlaceSetup = {
     ...setup,

@@ -36,9 +36,9 @@ async function start(setup: PlaceSetup = {}, tools: readonly object[] = [ticket]
 
 const ended = (client: TestClient): Promise<Frame> => client.until({ type: "tool_execution_end" });
 
-describe("a tool of the client", () => {
+describe("a client's tool", () => {
   it.each(["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18"])(
-    "is called with checked arguments, live updates and a result in %s",
+    "is called with validated arguments, sends live updates and returns a result in %s",
     async (dialect) => {
       await using client = await start({ dialect });
       const { id, ...frame } = await client.until({ type: "host_tool_call" });
@@ -56,7 +56,7 @@ describe("a tool of the client", () => {
     },
   );
 
-  it("is never called with arguments that do not fit", async () => {
+  it("is never called with invalid arguments", async () => {
     await using client = await start({ scenario: [{ content: [call("x")] }, { content: "done" }] });
     expect(await ended(client)).toMatchObject({ isError: true });
     client.send({ type: "get_pending_requests" });
@@ -100,7 +100,7 @@ describe("a tool of the client", () => {
     expect(await ended(client)).toMatchObject({ isError: true });
   });
 
-  it("keeps the known members of its content only", async () => {
+  it("keeps only the known members of its content", async () => {
     await using client = await start();
     const { id } = await client.until({ type: "host_tool_call" });
     const content = [{ type: "text", text: "open", cache_control: { type: "ephemeral" } }];
@@ -108,7 +108,7 @@ describe("a tool of the client", () => {
     expect((await ended(client)).result).toEqual({ ...text("open"), details: { a: 1 } });
   });
 
-  it("is cancelled by an abort and at the end of its time", async () => {
+  it("is cancelled by an abort and by its timeout", async () => {
     for (const timeoutMs of [20, undefined]) {
       await using client = await start({}, [{ ...ticket, timeoutMs }]);
       const { id } = await client.until({ type: "host_tool_call" });
@@ -118,7 +118,7 @@ describe("a tool of the client", () => {
     }
   });
 
-  it("is asked about unless it says that it only reads", async () => {
+  it("requires approval unless it is declared read-only", async () => {
     for (const readOnly of [true, false]) {
       const more = { arguments: ["--permission-mode", "readOnly"] };
       await using client = await start(more, [{ ...ticket, readOnly }]);
@@ -134,7 +134,7 @@ describe("a tool of the client", () => {
 });
 
 describe("the tools of the model", () => {
-  it("are listed with who brings them; a namesake takes the place of a built-in tool", async () => {
+  it("are listed with their source; a client's tool replaces a built-in tool of the same name", async () => {
     const own = { name: "read", description: "Mine", parameters: { type: "object" } };
     await using client = await start({}, [own, ticket]);
     client.send({ type: "get_tools" });
@@ -172,7 +172,7 @@ describe("the tools of the model", () => {
     [[ticket, { ...ticket, name: "x", parameters: { type: "string" } }], "tools[1].parameters"],
     [[{ ...ticket, parameters: { type: "object", properties: 5 } }], "tools[0].parameters"],
     [[{ ...ticket, parameters: "x" }], "tools[0].parameters"],
-  ])("stay as they were when one is wrong: %#", async (tools, named) => {
+  ])("are unchanged when one is invalid: %#", async (tools, named) => {
     await using client = await start({}, []);
     client.send({ type: "set_host_tools", tools });
     const refusal = await client.until({ command: "set_host_tools" });
@@ -183,7 +183,7 @@ describe("the tools of the model", () => {
   });
 });
 
-describe("a deferred tool of the client", () => {
+describe("a client's deferred tool", () => {
   const search = {
     type: "toolCall" as const,
     name: "tool_search",
@@ -204,7 +204,7 @@ describe("a deferred tool of the client", () => {
     expect(await names(client)).toEqual([...before, "tool_search"]);
   });
 
-  it("is called after a search, also when the set is replaced in between", async () => {
+  it("is called after a search, even if the set is replaced in between", async () => {
     const scenario = [{ content: [search] }, { content: [call(7)] }, { content: "done" }];
     await using client = await start({ scenario }, [{ ...ticket, deferLoading: true }]);
     expect(await ended(client)).toMatchObject({ toolName: "tool_search", isError: false });
@@ -217,7 +217,7 @@ describe("a deferred tool of the client", () => {
     client.send({ type: "host_tool_result", id, result: text("It is open.") });
     expect(await ended(client)).toMatchObject({ toolName: "ticket", isError: false });
     await client.until({ type: "agent_end" });
-    // What was found is called by name, so it does not stand among those that requests declare.
+    // The model calls the tool by its name, so requests need not declare it.
     expect((await names(client)).slice(-4)).toEqual(["tool_search", "ask_user", "other", "ticket"]);
     expect(new Set(takeRewrites())).toEqual(new Set(["the tools"]));
   });

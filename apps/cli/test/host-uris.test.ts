@@ -39,8 +39,8 @@ async function textAtEnd(client: TestClient): Promise<string> {
   return (result as { content: { text: string }[] }).content.map(({ text }) => text).join("\n");
 }
 
-describe("a URI of the client", () => {
-  it("is read, with remarks, and only the lines that were asked for", async () => {
+describe("a client's URI", () => {
+  it("is read with notes, and only the requested lines", async () => {
     await using client = await start(read("db://users/7", { offset: 2, limit: 1 }));
     const { id, ...frame } = await asked(client);
     expect(frame).toEqual({ type: "host_uri_request", operation: "read", url: "db://users/7" });
@@ -64,7 +64,7 @@ describe("a URI of the client", () => {
     );
   });
 
-  it("is written, if its scheme says so", async () => {
+  it("is written if its scheme allows it", async () => {
     await using client = await start(write());
     const { id, ...frame } = await asked(client);
     expect(frame).toMatchObject({ operation: "write", url: "db://users/7", content: "Eve" });
@@ -80,14 +80,14 @@ describe("a URI of the client", () => {
     [{ isError: true, content: "no such row" }, "Cannot read db://users/7: no such row"],
     [{ isError: true }, "Cannot read db://users/7: the client gave no reason"],
     [{}, "(empty file)"],
-  ])("shows the model what the client says of it: %j", async (answer, shown) => {
+  ])("shows the model the client's answer: %j", async (answer, shown) => {
     await using client = await start();
     const { id } = await asked(client);
     client.send({ type: "host_uri_result", id, ...answer });
     expect(await textAtEnd(client)).toBe(shown);
   });
 
-  it("stays open after a malformed answer, which is refused by its member", async () => {
+  it("stays open after a malformed answer, which is refused with the name of the member", async () => {
     await using client = await start();
     const { id } = await asked(client);
     client.send({ type: "host_uri_result", id, notes: ["a", 1] });
@@ -97,7 +97,7 @@ describe("a URI of the client", () => {
     expect(await textAtEnd(client)).toBe("Ann");
   });
 
-  it("is not wanted any more after an abort", async () => {
+  it("has its request cancelled by an abort", async () => {
     await using client = await start();
     const { id } = await asked(client);
     client.send({ type: "abort" });
@@ -105,7 +105,7 @@ describe("a URI of the client", () => {
     expect(await ended(client)).toMatchObject({ isError: true });
   });
 
-  it("is answered by the client that was asked, whatever is declared meanwhile", async () => {
+  it("is answered by the client that was asked, even if schemes are declared meanwhile", async () => {
     await using client = await start();
     const { id } = await asked(client);
     await declare(client, []);
@@ -123,12 +123,12 @@ describe("a URI of the client", () => {
     [read("dbx://a"), "the client does not serve dbx://; it serves db://, notes://"],
     [write("dbx://a"), "the client does not serve dbx://"],
     [read("https://example.com/"), "the client does not serve https://"],
-  ])("is refused in words where nothing can be done: %j", async (call, words) => {
+  ])("is refused with an explanation if it cannot be handled: %j", async (call, words) => {
     await using client = await start(call, {}, [db, { scheme: "notes" }]);
     expect(await textAtEnd(client)).toContain(words);
   });
 
-  it("does not become a file once its scheme is gone", async () => {
+  it("does not become a file when its scheme is removed", async () => {
     const scenario = [
       { content: [write()] },
       { content: [toolCall("ls", {})] },
@@ -143,7 +143,7 @@ describe("a URI of the client", () => {
     expect(await textAtEnd(client)).not.toContain("db:");
   });
 
-  it("is a path as any other for a client that declared nothing", async () => {
+  it("is an ordinary path if the client declared no schemes", async () => {
     const scenario = [{ content: [read()] }, { content: "done" }];
     const host = await memoryHost({ title: "", requirements: [], scenario });
     await using client = new TestClient(host);
@@ -161,21 +161,21 @@ describe("permissions", () => {
     arguments: ["--permission-mode", name],
   });
 
-  it("let URIs be read in every mode, and written only where they say so", async () => {
+  it("allow reading URIs in every mode, and writing only if a rule allows it", async () => {
     await using reader = await start(read(), mode("readOnly"));
     await asked(reader);
     await using writer = await start(write(), mode("readOnly"));
     expect(await textAtEnd(writer)).toContain("Denied");
   });
 
-  it("ask before a URI is written where edits of files are accepted", async () => {
+  it("ask before a URI is written in a mode that accepts file edits", async () => {
     await using client = await start(write(), mode("acceptEdits"));
     expect(await client.until({ type: "extension_ui_request" })).toMatchObject({
       title: expect.stringContaining("db://users/7"),
     });
   });
 
-  it("know URIs by what a rule says of them, and allow none by a rule about all files", async () => {
+  it("match URIs with rules for URIs, not with rules for all files", async () => {
     const allow = (match: string) => rules({ tool: "write", match, action: "allow" });
     await using allowed = await start(write(), mode("ask", allow("db://users/*")));
     await asked(allowed);
@@ -188,7 +188,7 @@ describe("permissions", () => {
 });
 
 describe("set_host_uri_schemes", () => {
-  it("returns the schemes in lower case, and replaces them all", async () => {
+  it("returns the schemes in lower case and replaces all of them", async () => {
     await using client = await start(read("OTHER://a"), {}, [{ scheme: " DB " }]);
     expect(await textAtEnd(client)).toContain("it serves db://");
     const { data } = await declare(client, [{ scheme: "Notes", description: "mine" }, db]);
@@ -206,7 +206,7 @@ describe("set_host_uri_schemes", () => {
     [[{ scheme: 5 }], "schemes[0].scheme"],
     [[{ scheme: "x", writable: "yes" }], "schemes[0].writable"],
     ["db", "schemes"],
-  ])("changes nothing when one is wrong: %j", async (schemes, named) => {
+  ])("changes nothing if one is invalid: %j", async (schemes, named) => {
     await using client = await start(read("other://a"));
     await ended(client);
     const refusal = await declare(client, schemes as never);

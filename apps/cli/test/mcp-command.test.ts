@@ -26,9 +26,9 @@ beforeEach(async () => {
 const tau = (...words: string[]) => runCommand(place, words);
 const add = (...words: string[]) => tau("mcp", "add", ...words, "--", "node", server, behaviour);
 
-// e2e/mcp.test.ts runs the built program.
+// e2e/mcp.test.ts covers the built program.
 describe("tau mcp", () => {
-  it("exits with 1 when a server is down or an entry is bad", async () => {
+  it("exits with 1 when a server is down or an entry is invalid", async () => {
     await tau("mcp", "add", "down", "--", "no-such-program");
     const listed = await tau("mcp", "list");
     expect(listed.code).toBe(1);
@@ -41,7 +41,7 @@ describe("tau mcp", () => {
     await add("-l", "one");
     expect(existsSync(join(cwd, ".pi", "mcp.json"))).toBe(true);
     expect(existsSync(join(agentDirectory, "mcp.json"))).toBe(false);
-    // The project is not trusted: nothing is started, and the reason is given.
+    // The project is not trusted, so nothing is started and the reason is given.
     const listed = await tau("mcp", "list");
     expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining("--approve") });
     const tested = await tau("mcp", "test", "one");
@@ -68,7 +68,7 @@ describe("tau mcp", () => {
     expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(4);
   });
 
-  it("names the nearest server, and the file that has the one of this name", async () => {
+  it("suggests the nearest server, and names the file that defines it", async () => {
     await add("everything");
     for (const action of ["test", "login", "remove"]) {
       const { code, stderr } = await tau("mcp", action, "everythin");
@@ -82,7 +82,7 @@ describe("tau mcp", () => {
     expect(stderr).toContain(`${file} has one: leave out -l`);
   });
 
-  it("says of a login that cannot be why, and what to do instead", async () => {
+  it("explains why a login is not possible and what to do instead", async () => {
     const web = await HttpFixture.start();
     onTestFinished(() => web.stop());
     await add("program");

@@ -26,7 +26,7 @@ const reply = {
   ...{ usage, stopReason: "stop", timestamp: 1 },
 };
 
-/** The state as each document prints it. */
+/** The state as shown in each document. */
 const state = {
   ...{ model: null, thinkingLevel: "medium", isStreaming: false, isCompacting: false },
   ...{ sessionFile: "/path/to/session.jsonl", sessionId: "abc123" },
@@ -39,15 +39,15 @@ const states = {
   OhMyPi: { ...state, queueMode: "all", queuedMessageCount: 0 },
 };
 
-describe("the published schema, for those who compile it", () => {
-  it("compiles strictly and without a warning, each definition by itself", () => {
+describe("the published schema in a strict validator", () => {
+  it("compiles without a warning, including each definition on its own", () => {
     for (const name of Object.keys(schema.$defs))
       expect(isValid(name, { no: "frame" })).toBe(false);
     expect(words).toEqual([]);
   });
 
   it.each(Object.entries(states))(
-    "allows the state that the document of %s prints",
+    "allows the state that the document of %s shows",
     (name, data) => {
       const frame = { type: "response", command: "get_state", success: true, data };
       expect(isValid(`${name}HostFrame`, frame)).toBe(true);
@@ -59,7 +59,7 @@ describe("the published schema, for those who compile it", () => {
     },
   );
 
-  it.each(["Pi", "Pisces", "OhMyPi", "CoMono"])("allows a tool call's start as in %s", (name) => {
+  it.each(["Pi", "Pisces", "OhMyPi", "CoMono"])("allows the start of a tool call as in %s", (name) => {
     const assistantMessageEvent = { type: "toolcall_start", contentIndex: 1, partial: reply };
     const frame = { type: "message_update", message: reply, assistantMessageEvent };
     expect(isValid(`${name}HostFrame`, frame)).toBe(true);
@@ -67,7 +67,7 @@ describe("the published schema, for those who compile it", () => {
     expect(isValid(`${name}HostFrame`, { ...frame, assistantMessageEvent: nowhere })).toBe(false);
   });
 
-  it("takes an entry of an unknown type, and none of a known type without its members", () => {
+  it("accepts an entry of an unknown type, but requires the members of known types", () => {
     const node = { id: "a", parentId: null, timestamp: "2026-01-01T00:00:00.000Z" };
     expect(isValid("SessionEntry", { type: "from_the_future", ...node })).toBe(true);
     expect(isValid("SessionEntry", { type: "message", ...node })).toBe(false);
@@ -75,7 +75,7 @@ describe("the published schema, for those who compile it", () => {
     expect(isValid("SessionEntry", { type: "label", ...node, targetId: "b" })).toBe(true);
   });
 
-  it("takes ids of commands as strings and numbers, and of responses too", () => {
+  it("accepts strings and numbers as ids, in commands and responses", () => {
     for (const id of ["a", 1]) {
       expect(isValid("ClientFrame", { id, type: "abort" })).toBe(true);
       const frame = { id, type: "response", command: "abort", success: true };

@@ -28,7 +28,7 @@ async function start(hostRequests?: true | string[], setup: PlaceSetup = {}) {
 const result = { type: "tool_execution_end" };
 
 describe("a question over RPC", () => {
-  it("is a host request without a deadline, and refuses what does not fit", async () => {
+  it("is a host request without a deadline, and refuses invalid answers", async () => {
     await using client = await start(["question"]);
     const { id, ...request } = await client.until({ type: "host_request" });
     expect(request).toMatchObject({
@@ -71,7 +71,7 @@ describe("a question over RPC", () => {
   });
 
   it.each([true as const, ["tool_approval"]])(
-    "is not offered to a client that does not name it (%j)",
+    "is not offered to a client that has not declared it (%j)",
     async (hostRequests) => {
       await using client = await start(hostRequests);
       expect(await client.until(result)).toMatchObject({ isError: true });
@@ -81,7 +81,7 @@ describe("a question over RPC", () => {
     },
   );
 
-  it("is a dialog after the other for clients that know no host requests", async () => {
+  it("is shown as consecutive dialogs to clients that know no host requests", async () => {
     await using client = await start();
     const first = await client.until({ type: "extension_ui_request" });
     expect(first).toEqual({
@@ -96,7 +96,7 @@ describe("a question over RPC", () => {
     reply(first.id, "Other…");
     const own = await client.until({ type: "extension_ui_request" });
     expect(own).toMatchObject({ method: "input", title: "Which one?\nThis: the usual one" });
-    // A late answer to a dialog before is ignored.
+    // A late answer to an earlier dialog is ignored.
     reply(first.id, "This");
     reply(own.id, "Something else");
     const second = await client.until({ type: "extension_ui_request" });
@@ -110,7 +110,7 @@ describe("a question over RPC", () => {
   });
 
   it.each(["pi", "pi-1", "pisces", "oh-my-pi-18"])(
-    "is a dialog, and answered, in the dialect %s",
+    "is shown as a dialog and answered in the dialect %s",
     async (dialect) => {
       await using client = await start(undefined, { dialect });
       for (const value of ["This", "B"]) {
@@ -136,7 +136,7 @@ describe("a question over RPC", () => {
   it.each([
     ["immediate", "abort"],
     ["wait", undefined],
-  ])("with a steering message in the mode %s is ended by %s", async (mode, by) => {
+  ])("with a steering message in mode %s is ended by %s", async (mode, by) => {
     await using client = await start(["question"]);
     const { id } = await client.until({ type: "host_request" });
     client.send({ type: "set_interrupt_mode", mode });
@@ -163,7 +163,7 @@ describe("a question over RPC", () => {
     expect(await client.until({ type: "host_request_resolved" })).toMatchObject(closed);
   });
 
-  it("has no answer when a dialog is cancelled", async () => {
+  it("has no answer if a dialog is cancelled", async () => {
     await using client = await start();
     const { id } = await client.until({ type: "extension_ui_request" });
     client.send({ type: "extension_ui_response", id, cancelled: true });

@@ -9,13 +9,13 @@ import { SchemaShapes } from "./recording/schema-shapes.ts";
 import { exampleFrames } from "./support/example-frames.ts";
 import { findViolation, schemaShape } from "./support/published-schema.ts";
 
-/** Runs tests of `recording/__fixtures__` as this repository runs its own. */
+/** Runs tests of `recording/__fixtures__` the way this repository runs its own. */
 function runTests(...names: string[]): Promise<{ code: number; output: string }> {
   const temporary = mkdtempSync(join(tmpdir(), "tau-checked-"));
   onTestFinished(() => rmSync(temporary, { recursive: true }));
   const vitest = fileURLToPath(new URL("../vitest.mjs", import.meta.resolve("vitest")));
   const config = fileURLToPath(new URL("recording/__fixtures__/vitest.config.ts", import.meta.url));
-  // What it records is its own matter.
+  // The nested run has its own recording.
   const env = { ...process.env, NODE_OPTIONS: "", NO_COLOR: "1", TMPDIR: temporary };
   return new Promise((resolve) => {
     execFile(
@@ -29,7 +29,7 @@ function runTests(...names: string[]): Promise<{ code: number; output: string }>
 }
 
 describe("a run of tests", () => {
-  it("fails for each thing that the schema does not allow, and names it with its test", async () => {
+  it("fails for everything that violates the schema, and names it with its test", async () => {
     const { code, output } = await runTests();
     expect(output).toMatch(/Tests +1 failed \| 9 passed/);
     expect(output).toContain(`wrong-frame.check.ts > sees a frame that was changed
@@ -60,7 +60,7 @@ describe("a run of tests", () => {
     expect(code).toBe(1);
   }, 60_000);
 
-  it("passes when there is nothing of the kind", async () => {
+  it("passes if there are no violations", async () => {
     const { code, output } = await runTests("wrong-command", "killed-host");
     expect(output).toContain("client frames that are refused: 1");
     expect(output).toContain("host frames of pi: 1");
@@ -75,7 +75,7 @@ describe("shapes of values", () => {
   };
   const shapes = new SchemaShapes(schema);
 
-  it("are one where the schema looks at nothing that differs", () => {
+  it("are equal if the schema ignores all differences", () => {
     for (const [one, other] of [
       ["some text", "another"],
       [3, 4],
@@ -90,7 +90,7 @@ describe("shapes of values", () => {
     }
   });
 
-  it("are two where it looks at something that differs", () => {
+  it("differ if the schema checks a difference", () => {
     const values = [
       ..."x",
       "xx",
@@ -120,12 +120,12 @@ describe("shapes of values", () => {
     expect(new Set(values.map((value) => shapes.shapeOf(value))).size).toBe(values.length);
   });
 
-  it("cannot be told for a schema with a keyword that they do not know", () => {
+  it("cannot be computed for a schema with an unknown keyword", () => {
     const wider = { properties: { name: { type: "string", format: "uri" } } };
     expect(() => new SchemaShapes(wider)).toThrow('"format"');
   });
 
-  it("have one verdict each, whatever becomes of a frame", () => {
+  it("have one verdict each, however a frame is changed", () => {
     const verdicts = new Map<string, boolean>();
     const member = fc.oneof(
       fc.constantFrom<unknown>(null, true, "", "pi", "stop", "text", 0, -1, 1.5, 2, [], {}),
@@ -153,7 +153,7 @@ describe("shapes of values", () => {
   });
 });
 
-/** The frame with another value in one of its places. */
+/** The frame with one of its values replaced. */
 function changed(frame: object, at: number, value: unknown): unknown {
   const copy = structuredClone(frame);
   const places = [...placesIn(copy)];

@@ -5,7 +5,7 @@ import { exampleFrames as frames } from "./support/example-frames.ts";
 import { schemaViolation } from "./support/published-schema.ts";
 import { SchemaCheck } from "./support/schema-check.ts";
 
-/** Every frame that differs from `value` in one member: taken away, or of another type. */
+/** All variants of `value` in which one member is removed or has another type. */
 function* mutations(value: unknown): Generator<unknown> {
   if (typeof value !== "object" || value === null) {
     yield { mutated: true };
@@ -22,7 +22,7 @@ function* mutations(value: unknown): Generator<unknown> {
 }
 
 describe("the published schema", () => {
-  it.each(Object.entries(frames))("allows a documented %s and no mutation of it", (_, frame) => {
+  it.each(Object.entries(frames))("allows a documented %s and rejects each mutation of it", (_, frame) => {
     expect(schemaViolation("PiHostFrame", frame)).toBeUndefined();
     const changed = [...mutations(frame), { ...frame, more: 1 }, { ...frame, type: "other" }];
     expect(changed.length).toBeGreaterThan(5);
@@ -31,7 +31,7 @@ describe("the published schema", () => {
     }
   });
 
-  it("is held against every frame that a test sees", async () => {
+  it("is checked against every frame that a test receives", async () => {
     const check = new SchemaCheck({ arguments: ["--mode", "rpc"], variables: {} });
     const queue = new FrameQueue((frame) => check.violation(frame));
     queue.push(frames.retry);
@@ -40,7 +40,7 @@ describe("the published schema", () => {
     await expect(queue.next()).rejects.toThrow("not a PiHostFrame");
   });
 
-  it("knows every dialect", () => {
+  it("covers every dialect", () => {
     const failure = { type: "response", command: "bash", success: false, error: "x" };
     const dialects = ["Pi", "Pi1", "Pisces", "OhMyPi", "OhMyPi18", "CoMono", "PiRust"];
     for (const dialect of dialects) {
@@ -49,7 +49,7 @@ describe("the published schema", () => {
     expect(protocolNames).toHaveLength(dialects.length);
   });
 
-  it("allows what a host takes", () => {
+  it("allows what a host accepts", () => {
     const lines = readTranscripts().flatMap(({ steps }) =>
       steps.flatMap((step) => (step.kind === "send" ? [step.line] : [])),
     );
@@ -59,7 +59,7 @@ describe("the published schema", () => {
       expect(schemaViolation("ClientFrame", JSON.parse(line))).toBeUndefined();
   });
 
-  it("refuses what a host refuses", () => {
+  it("rejects what a host refuses", () => {
     for (const frame of [{ type: "prompt" }, { type: "nonsense" }, { type: "set_model" }]) {
       expect(schemaViolation("ClientFrame", frame)).toBeDefined();
     }

@@ -1,4 +1,7 @@
-/** Ids that tests outside of the transcripts show, by the test's path from the repository. */
+/**
+ * Ids of statements that tests outside the transcripts cover; each value is the test's path from the
+ * repository root.
+ */
 export const shownElsewhere: Readonly<Record<string, string>> = {
   "overview.lines": "apps/cli/test/e2e/stdio.test.ts",
   "clients.python": "docs/examples/spec-clients.test.ts",

@@ -3,7 +3,7 @@ import type { TestHost } from "@tau-agent/conformance";
 import { expect, it } from "vitest";
 import { memoryHost } from "./support/hosts.ts";
 
-/** The first of them ends only when the second one has run, so that in turn they would never end. */
+/** The first call ends only when the second has run, so sequential execution would never end. */
 const reply = turn([
   toolCall("bash", { command: "while [ ! -e b ]; do sleep 0.02; done; rm b" }, { id: "a" }),
   toolCall("bash", { command: "touch b" }, { id: "b" }),
@@ -19,7 +19,7 @@ async function until(host: TestHost, isIt: (frame: Record<string, unknown>) => b
 it.each([
   ["the flag", ["--tool-execution", "parallel"], []],
   ["the command", [], [{ id: "1", type: "set_tool_execution", mode: "parallel" }]],
-])("calls run in parallel when %s says so", async (_, args, commands) => {
+])("runs calls in parallel when %s says so", async (_, args, commands) => {
   await using host = await memoryHost({
     title: "",
     requirements: [],
@@ -39,7 +39,7 @@ it.each([
   expect(ends.sort()).toEqual(["a", "b"]);
 });
 
-it("refuses another mode, naming it", async () => {
+it("refuses an unknown mode by name", async () => {
   await using host = await memoryHost({ title: "", requirements: [] });
   host.send(JSON.stringify({ id: "1", type: "set_tool_execution", mode: "all" }));
   expect(await until(host, ({ id }) => id === "1")).toMatchObject({

@@ -33,7 +33,7 @@ async function toolTurn(api: LoopbackApi) {
   }
 }
 
-/** Type, role and inner type of each frame; deltas of one block count once. */
+/** The type, role and inner type of each frame; consecutive deltas of one block count once. */
 function outline(frames: readonly Record<string, unknown>[]): string[] {
   const names = frames.map((frame) => {
     const { message, assistantMessageEvent: step } = frame as {
@@ -49,7 +49,7 @@ const isStart = (step: unknown): boolean =>
   typeof step === "object" && step !== null && "type" in step && step.type === "toolcall_start";
 
 describe("a full tool turn", () => {
-  it.each(loopbackApis)("over %s gives the documented events in their order", async (api) => {
+  it.each(loopbackApis)("produces the documented events in order over %s", async (api) => {
     const { frames, requests } = await toolTurn(api);
     expect(outline(frames)).toEqual([
       "response",

@@ -86,7 +86,10 @@ function showWaits(session: AgentSession): void {
   });
 }
 
-/** Prints what extensions have reported: information on stdout if there is no reply, everything else on stderr. */
+/**
+ * Prints what extensions have reported: information on stdout if the prompt was handled without a model,
+ * everything else on stderr.
+ */
 async function printNotices(
   { status }: PromptResult,
   { notices, output, report }: OneShotOptions,

@@ -3,7 +3,7 @@ import type { Random } from "../../../../packages/ai/test/chaos/random.ts";
 
 type Frame = Readonly<Record<string, unknown>>;
 
-/** What the person of a round answers to a host request, and when; undefined for other frames. */
+/** How the simulated user answers a host request, and after what delay; undefined for other frames. */
 export function answerOf(
   { type, id, method, params }: Frame,
   random: Random,

@@ -1,12 +1,12 @@
 import { startLoopbackServer } from "@tau-agent/ai/testing";
 import { scenarioOf, type Work } from "./work.ts";
 
-/** The models of rounds, each with a name of its own. */
+/** Serves the models of all rounds, each under its own name. */
 export interface CampaignServer extends AsyncDisposable {
   readonly url: string;
-  /** Returns the name of a model that plays this work. */
+  /** Returns the name of a model that performs this work. */
   modelFor(work: Work): string;
-  /** How often a model was asked. */
+  /** The number of requests to a model. */
   requestsOf(model: string): number;
 }
 

@@ -1,4 +1,4 @@
-/** Kills and pauses hosts at steps that a seed chooses, and checks the promises (decision 63). */
+/** Kills and pauses hosts at steps chosen by a seed, and checks the guarantees (decision 63). */
 import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
@@ -32,7 +32,7 @@ const deadline = performance.now() + Number(values.seconds ?? "1e9") * 1_000;
 
 await using server = await startCampaignServer();
 
-/** A mechanism that the build has another text for cannot be taken out. */
+/** Fails if the build does not contain the code that the mutant replaces. */
 function refuseLost(name: string): void {
   const dist = new URL("../../dist/", import.meta.url);
   const texts = readdirSync(dist).map((file) =>
@@ -43,7 +43,7 @@ function refuseLost(name: string): void {
   }
 }
 
-/** Rounds that are played together: those of a group that can share their hosts do, but for each fourth group. */
+/** Groups rounds that run together. Rounds of a group share hosts if they can, except in every fourth group. */
 function planParties(): number[][] {
   const parties: number[][] = [];
   const shared = new Map<number, number[]>();
@@ -97,7 +97,7 @@ async function playSeeds(party: readonly number[]): Promise<RoundResult[]> {
   });
 }
 
-/** Plays the broken rounds again, each alone and one after the other: a busy machine breaks no promise twice. */
+/** Repeats the failed rounds one at a time, to exclude failures that a busy machine has caused. */
 async function confirm(): Promise<void> {
   for (const { seed: own } of broken()) {
     const [again] = await playSeeds([own]);
@@ -116,5 +116,5 @@ const seconds = Math.round((performance.now() - began) / 1_000);
 process.stdout.write(
   `${results.length} rounds from seed ${seed}, ${shared} of them with shared hosts, ${crashes} crashes, ${broken().length} with broken promises, ${seconds} s\n`,
 );
-// Nothing that a round left keeps the run.
+// Handles that a round has left open must not keep the process alive.
 process.exit(broken().length > 0 === (mutant === undefined) ? 1 : 0);

@@ -10,9 +10,9 @@ import { Round } from "./round.ts";
 import { StoreServer } from "./store-server.ts";
 
 export interface RoundOptions {
-  /** A mechanism to take out. */
+  /** The mechanism to disable. */
   readonly mutant?: string | undefined;
-  /** Default as the seed chooses. */
+  /** By default, the seed chooses it. */
   readonly scenario?: string | undefined;
 }
 
@@ -25,17 +25,17 @@ export interface RoundResult {
   readonly broken: readonly string[];
 }
 
-/** Only what hangs takes longer: the machine may be busy. */
+/** Only a hanging host takes longer, even on a busy machine. */
 const limitMs = 300_000;
 const maxLives = 30;
-/** How long those that are at their steps wait for the others. */
+/** How long rounds that have reached their step wait for the others. */
 const patienceMs = 2_000;
-/** How long the store says nothing to a host that goes on too late. */
+/** How long the store ignores a paused host that continues too late. */
 const blindMs = 500;
-/** How long a host that lost its sessions may take to notice. */
+/** How long a host may take to notice that it has lost its sessions. */
 const lateMs = 10_000;
 
-/** One prompt, with hosts of its own. */
+/** Plays one round with hosts of its own. */
 export async function playRound(
   seed: number,
   server: CampaignServer,
@@ -46,7 +46,7 @@ export async function playRound(
   return result;
 }
 
-/** Prompts of one group: several share their hosts, and all have crashed when one dies. */
+/** Plays rounds of one group: several share their hosts, so all of them crash when a host dies. */
 export async function playRounds(
   seeds: readonly number[],
   server: CampaignServer,
@@ -83,11 +83,11 @@ interface CrewParts {
   readonly mutant: string | undefined;
 }
 
-/** Rounds with the same hosts. */
+/** Rounds that share their hosts. */
 class Crew {
   readonly #parts: CrewParts;
   readonly #random: Random;
-  /** Its plan says what happens to the hosts. */
+  /** The round whose plan decides what happens to the hosts. */
   readonly #leader: Round;
   readonly #isPatient: boolean;
   readonly #all = new Set<Host>();
@@ -103,7 +103,7 @@ class Crew {
     this.#isPatient = this.#random.below(2) === 0;
   }
 
-  /** Plays all rounds to their ends. */
+  /** Plays all rounds to the end. */
   async play(): Promise<void> {
     const { plan } = this.#leader;
     const isOver = () => this.#open.length === 0;
@@ -128,7 +128,7 @@ class Crew {
     await this.#endPaused();
   }
 
-  /** A host that was paused twice over has no other end. */
+  /** Kills all hosts; a host that was paused twice would never end otherwise. */
   close(): void {
     for (const host of this.#all) host.signal("SIGKILL");
   }
@@ -137,18 +137,18 @@ class Crew {
     return this.#parts.rounds.filter(({ status }) => status === undefined);
   }
 
-  /** A host that was paused past its lease ends its runs, and changes nothing any more. */
+  /** Lets a host that was paused past its lease end its runs; it must not change anything. */
   async #endPaused(): Promise<void> {
     const paused = this.#paused;
     if (paused === undefined) return;
-    // It does not learn at once that it has lost them, and goes on as far as it may.
+    // The cut-off store delays the news that the sessions are lost, so the host gets as far as it can.
     for (const { model } of this.#parts.rounds) this.#parts.store?.cutOff(model, blindMs);
     for (const host of paused.hosts) host.signal("SIGCONT");
     await Promise.race([paused.over, pause(lateMs, undefined, { ref: false })]);
     await Promise.all(paused.hosts.map((host) => host.end()));
   }
 
-  /** It goes on while the next host works, which has the sessions now. */
+  /** Resumes the paused hosts while the next host, which now owns the sessions, works. */
   #wakePaused(): void {
     const asleep = this.#leader.plan.isLate ? [] : (this.#paused?.hosts ?? []);
     void pause(this.#random.below(600)).then(() => {
@@ -156,7 +156,7 @@ class Crew {
     });
   }
 
-  /** Does what happens to the hosts; returns whether others have to go on. */
+  /** Applies the fault to the hosts; returns whether new hosts have to continue. */
   async #harm(): Promise<boolean> {
     const { place, store } = this.#parts;
     const fault = this.#fault;
@@ -171,7 +171,7 @@ class Crew {
         place.fillDisk();
         await pause(random.below(800));
         if (random.below(2) === 0) {
-          // The next host has to start.
+          // The next host needs disk space to start.
           setTimeout(() => place.freeDisk(), random.below(300));
           break;
         }
@@ -191,7 +191,7 @@ class Crew {
     return true;
   }
 
-  /** Fulfilled when it is time to harm the hosts. */
+  /** Resolves when it is time to apply the fault. */
   async #moment(rounds: readonly Round[]): Promise<string> {
     const { store } = this.#parts;
     const leader =
@@ -212,7 +212,7 @@ class Crew {
     return "step";
   }
 
-  /** Each loses its store for a time when it is at its step, and its host goes on. */
+  /** Cuts each round off from its store for a while when it reaches its step; its host continues. */
   async #cutOffEach(reached: ReadonlyMap<Round, Promise<void>>): Promise<string> {
     this.#harms += 1;
     const each = [...reached].map(async ([round, step]) => {
@@ -224,26 +224,26 @@ class Crew {
     return "cut off";
   }
 
-  /** What happens to the newest host. */
+  /** The fault of the newest host. */
   get #fault(): Fault {
     const { fault, next } = this.#leader.plan;
     return this.#harms > 0 && next !== undefined ? "pause" : fault;
   }
 
-  /** Where the newest host stops itself. */
+  /** The step at which the newest host stops itself. */
   get #stopAt(): string | undefined {
     const { step, next } = this.#leader.plan;
     const own = this.#harms === 0 ? step : this.#harms === 1 ? next : undefined;
     return own !== undefined && stopSteps.test(own) ? own : undefined;
   }
 
-  /** Hosts that have the sessions, which earlier ones may keep for a while. */
+  /** Starts hosts that own the sessions; earlier hosts may keep them for a while. */
   async #openLife(rounds: readonly Round[]): Promise<ReadonlyMap<Round, HostedSession>> {
     const { store } = this.#parts;
     const count = this.#leader.plan.fault === "rivals" && this.#harms > 0 ? 2 : 1;
     const sessions = new Map<Round, HostedSession>();
     const deadline = performance.now() + limitMs;
-    // Some come too early, and are refused.
+    // Some hosts start before the lease has expired and are refused.
     let isEarly = this.#random.below(3) === 0;
     this.#hosts = [];
     for (;;) {
@@ -267,7 +267,7 @@ class Crew {
     }
   }
 
-  /** Tries once to open a session, in all hosts at once; undefined if none has it. */
+  /** Tries once to open a session, in all hosts at once; undefined if none of them gets it. */
   async #openRound(round: Round): Promise<HostedSession | undefined> {
     const { place, rounds } = this.#parts;
     const { model } = round;
@@ -280,17 +280,17 @@ class Crew {
     );
     const [session, ...others] = tried.filter((one) => one !== undefined);
     if (others.length > 0 && isBegun) {
-      // One that stood still for longer than its lease may have lost it to the other, but hardly twice.
+      // A host that stalled for longer than its lease may have lost the session to the other, but hardly twice.
       if (!round.plan.isStored || this.#stalled.has(round))
         throw new Error("G3 two hosts have the session");
       this.#stalled.add(round);
     }
-    // A session that has nothing yet is the one's that writes first.
+    // An empty session belongs to the host that writes first.
     await Promise.all(others.map((other) => other.close()));
     return session;
   }
 
-  /** A host that is ready, or has ended because it did not get its session. */
+  /** Starts a host; returns when it is ready, or has ended because it did not get its session. */
   async #start(): Promise<Host> {
     const { place, mutant } = this.#parts;
     const { words, cwd, variables, prefix } = place;
@@ -308,7 +308,7 @@ function firstOf<Item>([first, ...others]: readonly Item[]): [Item, ...Item[]] {
   return [first, ...others];
 }
 
-/** Its exec servers die; the host goes on. */
+/** Kills the host's exec servers; the host continues. */
 function killCarriers(host: Host): void {
   const { stdout } = spawnSync("pgrep", ["-P", String(host.child.pid), "-f", "exec-server"]);
   for (const pid of String(stdout).trim().split("\n").filter(Boolean)) {

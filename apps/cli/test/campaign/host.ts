@@ -14,23 +14,23 @@ export interface HostOptions {
   readonly words: readonly string[];
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** What starts it, if it is not started directly. */
+  /** The command that starts the host, unless it is started directly. */
   readonly prefix?: readonly string[];
-  /** Takes something out of it. */
+  /** The mechanism to disable in this host. */
   readonly mutant?: string | undefined;
-  /** Stops it before a change, such as `file 2`. */
+  /** The change before which the host stops itself, such as `file 2`. */
   readonly stopAt?: string | undefined;
 }
 
-/** Only what hangs takes longer: the machine may be busy. */
+/** Only a hanging host takes longer, even on a busy machine. */
 const limitMs = 300_000;
 
-/** A host that is going to be killed. */
+/** A host that will be killed or paused. */
 export class Host {
   readonly child: ChildProcess;
   readonly ended: Promise<void>;
   hasEnded = false;
-  /** Something is done to it: what it does from here on says nothing. */
+  /** A fault was applied; later output of the host no longer counts. */
   isHarmed = false;
   stderr = "";
   readonly #listeners = new Set<(frame: Frame) => void>();
@@ -79,7 +79,7 @@ export class Host {
     this.child.stdin?.write(encodeLine(frame));
   }
 
-  /** Answers frames, each after its time. */
+  /** Answers frames, each after a delay. */
   answer(answerOf: (frame: Frame) => { frame: Frame; afterMs: number } | undefined): void {
     this.#listeners.add((frame) => {
       const answer = answerOf(frame);
@@ -89,7 +89,7 @@ export class Host {
     });
   }
 
-  /** Sends a command; returns its response, undefined when the host ends first. */
+  /** Sends a command; returns its response, or undefined if the host ends first. */
   async request(command: Frame): Promise<Frame | undefined> {
     const id = randomHex(4);
     const answered = this.until((frame) => frame.type === "response" && frame.id === id, limitMs);
@@ -97,7 +97,7 @@ export class Host {
     return answered;
   }
 
-  /** Opens a session; undefined when it has none to give. */
+  /** Opens a session; undefined if the host does not get it. */
   async open(opening: Frame): Promise<HostedSession | undefined> {
     const response = await this.request({ type: "open_session", ...opening });
     if (response?.success !== true) return undefined;
@@ -105,7 +105,7 @@ export class Host {
     return new HostedSession(this, sessionId);
   }
 
-  /** It ends in order, or by force. */
+  /** Ends the host in order, or by force if that fails. */
   async end(): Promise<void> {
     this.child.stdin?.end();
     const timer = setTimeout(() => this.signal("SIGKILL"), 15_000);
@@ -113,7 +113,7 @@ export class Host {
     clearTimeout(timer);
   }
 
-  /** The first frame that fits; undefined when the host ends or the time is over. */
+  /** The first matching frame; undefined if the host ends or the time runs out. */
   until(fits: (frame: Frame) => boolean, limitMs: number): Promise<Frame | undefined> {
     return new Promise((resolve) => {
       const finish = (frame?: Frame): void => {
@@ -145,7 +145,7 @@ export class Host {
   }
 }
 
-/** A session of a host: its only one, or that with a handle. */
+/** A session of a host: its only one, or the one with this handle. */
 export class HostedSession {
   readonly host: Host;
   readonly #sessionId: string | undefined;
@@ -172,13 +172,13 @@ export class HostedSession {
     return this.host.request({ ...command, sessionId: this.#sessionId });
   }
 
-  /** The first of its frames that fits; undefined when it ends or the time is over. */
+  /** The first matching frame of the session; undefined if it ends or the time runs out. */
   async until(fits: (frame: Frame) => boolean, ms = limitMs): Promise<Frame | undefined> {
     const found = await this.#first((frame) => frame.type === "session_closed" || fits(frame), ms);
     return found?.type === "session_closed" ? undefined : found;
   }
 
-  /** Ends it, and its host if it is the only one. */
+  /** Closes the session, or ends the host if this is its only session. */
   async close(): Promise<void> {
     if (this.#sessionId === undefined) return this.host.end();
     const isClosed = this.hasEnded || (await this.request({ type: "close_session" })) !== undefined;

@@ -2,7 +2,7 @@ import { registerHooks } from "node:module";
 import { env } from "node:process";
 import { type Mutant, mutants, stops } from "./mutants.ts";
 
-// Preloaded into a built host: takes one mechanism out, or stops it before one of its changes.
+// Preloaded into a built host: disables one mechanism, or stops the host before one of its changes.
 const [kind = "", at] = (env.TAU_CAMPAIGN_STOP_AT ?? "").split(" ");
 const changes: readonly (Mutant | undefined)[] = [
   mutants[env.TAU_CAMPAIGN_MUTANT ?? ""],

@@ -17,7 +17,7 @@ export interface Entry {
 
 type Result = NonNullable<Entry["message"]>;
 
-/** What is known at the end of a round. */
+/** Everything that is known at the end of a round. */
 export interface Outcome {
   readonly plan: RoundPlan;
   readonly folder: string;
@@ -36,7 +36,7 @@ function countIn(path: string, word: string): number {
 
 const text = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
-/** The promises that a round has broken, in words. */
+/** Describes the guarantees that a round has violated. */
 export function brokenPromises(outcome: Outcome): string[] {
   const { plan, folder, entries, requests, crashes, status } = outcome;
   const { work } = plan;
@@ -79,12 +79,12 @@ function effectsOf(
 ): string[] {
   const { isFar, durabilityAdoptMs, fault } = plan;
   const isInterrupted = details?.interrupted === true;
-  // The way to the workspace was lost before the call came there, or there was no space for what it did.
+  // Either the connection to the workspace was lost before the call arrived, or the disk was too full for its effect.
   const isLost = (isFar || fault === "disk") && isError === true && !isInterrupted;
   if (isLost && kind !== "append" && kind !== "slow") return [];
-  // What is not recorded, or cannot be told from what others did, may be there once.
+  // Effects that are not recorded, or that cannot be told apart from those of others, may occur once.
   const isNamed = isInterrupted && (details?.left ?? []).length > 0;
-  // A line goes on after a part that found no space, and says so.
+  // A shell line that finds the disk full continues with its next command and reports the error.
   const foundNoSpace = kind === "slow" || JSON.stringify(content).includes("No space left");
   const isPart = fault === "disk" && !isInterrupted && foundNoSpace;
   const isOpen = isNamed || isLost || isPart || (isFar && isInterrupted);
@@ -122,7 +122,7 @@ function effectsOf(
     }
     case "job": {
       const [lines, ends] = [countIn(at("jobs"), mark), countIn(at("jobs-done"), mark)];
-      // Its own lines may find no space, and it says so to nobody here.
+      // The job may find the disk full, and its error is not visible here.
       if (fault === "disk") {
         say(Math.max(lines, ends) <= 1, `G2 its job began ${lines} times and ended ${ends} times`);
         break;
@@ -137,14 +137,15 @@ function effectsOf(
       break;
     case "isolated": {
       const names = isolatedFiles(mark);
-      // Without space its lines leave empty files, or none: what it says it changed came back.
+      // On a full disk, the shell commands leave empty files or none. Only what the result reports as changed
+      // must have come back.
       const isFull = fault === "disk";
       const isThere = (name: string) =>
         isFull ? existsSync(at(name)) : text(at(name)) === `${mark}\n`;
       const said = Number(/Changes: (\d+) file/.exec(JSON.stringify(content))?.[1] ?? 0);
       const whole = names.filter(isThere).length;
       const isKept = whole === (isInterrupted || isError ? 0 : isFull ? said : names.length);
-      // Nothing records a folder elsewhere, and the result says so.
+      // Files of a remote folder are not recorded; the result says so.
       say(isKept || (isFar && isInterrupted), `G1 ${whole} files of 4 came back`);
       break;
     }

@@ -12,7 +12,7 @@ import type { StoreServer } from "./store-server.ts";
 export const leaseMs = 1_000;
 const storeModule = fileURLToPath(new URL("./remote-store.mjs", import.meta.url));
 const diskBytes = 64 * 1024 * 1024;
-/** Of each session; it does not tell rounds apart, their projects do. */
+/** Every round has the same session id; the projects tell them apart. */
 export const sessionId = "s1";
 
 export interface PlacedRound {
@@ -22,16 +22,16 @@ export interface PlacedRound {
 
 export interface PlaceOptions {
   readonly rounds: readonly PlacedRound[];
-  /** Of the model server. */
+  /** The address of the model server. */
   readonly url: string;
   readonly store: StoreServer | undefined;
-  /** Whether a host has many sessions. */
+  /** Whether the host has many sessions. */
   readonly isShared: boolean;
 }
 
-/** Where rounds with the same hosts work, on a disk of their own if it is going to be full. */
+/** The folder of rounds that share hosts; on its own small disk if the plan fills the disk. */
 export class Place {
-  /** As its hosts name it. */
+  /** The path as the hosts see it. */
   readonly path = mkdtempSync(join(tmpdir(), "tau-campaign-"));
   readonly #options: PlaceOptions;
   #disk: ChildProcess | undefined;
@@ -68,12 +68,12 @@ export class Place {
     writeFileSync(join(folder, ".pi/settings.json"), JSON.stringify(settings));
   }
 
-  /** A round's folder as this program sees it. */
+  /** The path of a round's folder as this program sees it. */
   folderOf(model: string): string {
     return join(this.#seen, model, "project");
   }
 
-  /** Whether there is a disk that can be full. */
+  /** Whether there is a small disk that can be filled. */
   get hasDisk(): boolean {
     return this.#disk !== undefined;
   }
@@ -83,7 +83,7 @@ export class Place {
     return this.#options.isShared || first === undefined ? this.path : this.#cwdOf(first.model);
   }
 
-  /** What a host is started with. */
+  /** The arguments of a host. */
   get words(): string[] {
     const { rounds, store, isShared } = this.#options;
     const own = ["--durability", "effects", "--provider", "loop"];
@@ -100,7 +100,7 @@ export class Place {
     return [...own, ...place, "--model", model, "--approve", ...far, ...named];
   }
 
-  /** How a session is opened in a host that has many. */
+  /** The `open_session` command for a host with many sessions. */
   opening({ plan, model }: PlacedRound): Readonly<Record<string, unknown>> {
     const { store } = this.#options;
     return {
@@ -117,12 +117,12 @@ export class Place {
     return {
       ...{ PATH: process.env.PATH, HOME: path, TMPDIR: join(path, "tmp") },
       ...{ PI_CODING_AGENT_DIR: join(path, "agent"), DO_NOT_TRACK: "1" },
-      // Of a test that records frames.
+      // Passed on from a test run that records frames.
       NODE_OPTIONS: process.env.NODE_OPTIONS,
     };
   }
 
-  /** What a host is started with, so that it sees the disk. */
+  /** The command that starts a host in the namespace with the small disk. */
   get prefix(): readonly string[] {
     if (this.#disk === undefined) return [];
     const shell = ["sh", "-c", 'cd "$0" && exec "$@"', this.cwd];
@@ -145,7 +145,7 @@ export class Place {
     rmSync(join(this.#seen, "filler"), { force: true });
   }
 
-  /** What is kept of a round's session. */
+  /** The stored entries of a round's session. */
   async entriesOf(model: string): Promise<readonly Entry[]> {
     const { store } = this.#options;
     if (store !== undefined) return store.entries({ projectKey: model, sessionId });
@@ -171,13 +171,16 @@ export class Place {
     return join(this.path, model, "session.jsonl");
   }
 
-  /** The folder as the workspace of an exec server, which any host can start. */
+  /** A workspace that reaches the folder through an exec server, which any host can start. */
   #farOf(model: string): object {
     return { command: [process.execPath, binPath, "exec-server"], cwd: this.#cwdOf(model) };
   }
 }
 
-/** A small disk at a path, for a process and those that enter its namespaces; undefined where the system has none. */
+/**
+ * Mounts a small disk, visible to one process and to those that enter its namespaces; undefined if the system
+ * cannot.
+ */
 async function mountDisk(path: string): Promise<ChildProcess | undefined> {
   const script = `mount -t tmpfs -o size=${diskBytes} tau "$0" && echo mounted && exec sleep 600`;
   const child = spawn("unshare", ["-U", "-r", "-m", "sh", "-c", script, path], {

@@ -2,36 +2,37 @@ import { Random } from "../../../../packages/ai/test/chaos/random.ts";
 import { type Kind, planEach, planWork, type Work } from "./work.ts";
 
 /**
- * What happens to a host: it is killed, paused past its lease, killed behind a store that is cut off, loses its exec
- * server; its store is away for a time, its disk is full for a time, or two hosts come after it at once.
+ * What happens to a host: it is killed; paused past its lease; killed while cut off from its store; loses its
+ * exec server; loses its store for a while; finds its disk full for a while; or is replaced by two hosts at
+ * once.
  */
 export type Fault = "kill" | "pause" | "store" | "carrier" | "outage" | "disk" | "rivals";
 
-/** A round as its seed decides it. */
+/** A round as derived from its seed. */
 export interface RoundPlan {
   readonly work: Work;
   readonly fault: Fault;
   /**
-   * Where it happens: at a time, an event, an entry that a store is about to keep or has kept, or before the change
-   * of this number, of any file or of one in the project.
+   * When the fault is applied: after a time, at an event, before or after the store keeps a certain entry, or
+   * before the change with a certain number (of any file, or of one in the project).
    */
   readonly step: string;
-  /** Where the host after it is paused past its lease. */
+  /** The step at which the following host is paused past its lease. */
   readonly next?: string;
-  /** How many such steps are let pass; chosen at random without it. */
+  /** How many occurrences of the step to skip; random by default. */
   readonly passed?: number;
-  /** How many hosts it happens to, at most. */
+  /** The maximum number of hosts that the fault hits. */
   readonly lives: number;
-  /** In a store, and not in a file. */
+  /** Whether the session is in a store instead of a file. */
   readonly isStored: boolean;
-  /** Behind an exec server, where what a line of bash changed is not taken back. */
+  /** Whether the workspace is behind an exec server, where changes by a bash command are not restored. */
   readonly isFar: boolean;
   readonly durabilityAdoptMs: number;
-  /** A host that was paused goes on only when the next one is over. */
+  /** Whether a paused host is resumed only after the next one has finished. */
   readonly isLate?: boolean;
-  /** Commands that ran when their host died end as if nothing had happened. */
+  /** Whether commands that were running when their host died end as if nothing had happened. */
   readonly isAdopted?: boolean;
-  /** How long nobody comes after a host. */
+  /** How long the sessions stay without a host after one ends. */
   readonly restMs: number;
   readonly settings: Readonly<Record<string, unknown>>;
 }
@@ -57,21 +58,21 @@ interface PlanOptions {
   readonly settings?: RoundPlan["settings"];
 }
 
-/** What rounds have in common that share their hosts. */
+/** What rounds that share hosts have in common. */
 interface Group {
   readonly fault: Fault;
   readonly isStored: boolean;
 }
 
-/** Prompts that belong together, and the groups that they fit into. */
+/** A kind of round, and the groups that it fits. */
 interface Scenario {
   readonly faults: readonly [Fault, ...Fault[]];
-  /** Undefined: either. */
+  /** Undefined means that both are possible. */
   readonly isStored?: boolean;
   readonly plan: (random: Random, group: Group) => RoundPlan;
 }
 
-/** Rounds in which anything may happen. */
+/** Rounds with random steps and faults. */
 function anyOf(options: PlanOptions = {}, only = faults): Scenario {
   const words = options.steps === undefined ? steps : ([...options.steps, ...steps] as const);
   const plan: Scenario["plan"] = (random, { fault, isStored }) => {
@@ -81,11 +82,11 @@ function anyOf(options: PlanOptions = {}, only = faults): Scenario {
     const step = isAtChange ? change : random.pick(words);
     return {
       ...{ work, fault, step, lives: 1 + random.below(2) },
-      // Some commands wait for no other host, and end as interrupted.
+      // In some rounds, the next host does not wait for running commands, which then end as interrupted.
       durabilityAdoptMs: random.below(3) === 0 ? 1 : 20_000,
       isStored,
       isFar: fault === "carrier" || (fault !== "disk" && random.below(5) === 0),
-      // One that stopped before a change would make it when the next one has taken the call back.
+      // A host stopped before a change would otherwise make it after the next host has rolled the call back.
       isLate: isAtChange || (fault === "pause" && random.below(2) === 0),
       restMs: 0,
       settings: options.settings ?? {},
@@ -94,7 +95,7 @@ function anyOf(options: PlanOptions = {}, only = faults): Scenario {
   return { faults: only, plan };
 }
 
-/** One call of these kinds, and one fault at one step. */
+/** One call of these kinds, with one fault at one step. */
 function oneCall(
   kinds: readonly [Kind, ...Kind[]],
   fault: Fault,
@@ -110,32 +111,38 @@ function oneCall(
   return { faults: [fault], isStored, plan };
 }
 
-/** A name chooses one of them, and a seed the rest. */
+/** The name selects a scenario; the seed decides the rest. */
 const scenarios: Readonly<Record<string, Scenario>> = {
   any: anyOf(),
-  /** A call took effect, and its result is not stored. */
+  /** A call took effect, but its result is not stored. */
   "lost-result": oneCall(["append"], "kill", "before toolResult", { isAdopted: true }),
-  /** A file is written when the host dies: it is given back. */
+  /** The host dies while it writes a file; the file is restored. */
   "written-file": oneCall(["write", "replace", "edit"], "kill", "before toolResult"),
-  /** A command is half done, and nobody goes on with it. */
+  /** The host dies while a command runs, and no host adopts the command. */
   "unclaimed-command": oneCall(["slow"], "kill", "tool_execution_update", {
     ...{ durabilityAdoptMs: 1, restMs: 600 },
   }),
-  /** A command is half done, and the next host goes on with it. */
+  /** The host dies while a command runs, and the next host adopts the command. */
   "running-command": oneCall(["slow"], "kill", "tool_execution_update", { isAdopted: true }),
-  /** A host that is about to change a file loses its session, and goes on when the next one has worked. */
+  /** A host loses its session right before it changes a file, and continues after the next host has worked. */
   "late-writer": oneCall(["replace", "edit"], "pause", "change 5", { isLate: true }),
-  /** A host that takes back what a command did loses its session half-way, and goes on when the next one has worked. */
+  /**
+   * A host loses its session halfway through restoring the changes of a command, and continues after the next
+   * host has worked.
+   */
   "late-restore": oneCall(["slow"], "kill", "tool_execution_update", {
     ...{ work: planEach(["slow", "append"]), durabilityAdoptMs: 1, restMs: 600 },
     ...{ next: "restore 1", lives: 2, isLate: true },
   }),
-  /** A host that is about to merge the work of a subagent loses its session, and goes on when the next one has worked. */
+  /**
+   * A host loses its session right before it merges a subagent's work, and continues after the next host has
+   * worked.
+   */
   "late-merge": oneCall(["isolated"], "pause", "merge 1", {
     isLate: true,
     settings: { "task.verification.enabled": true },
   }),
-  /** A job writes beside a command that is taken back. */
+  /** A job writes files while the changes of a command are rolled back. */
   "job-beside-call": oneCall(["job"], "kill", "stored tool_started", {
     ...{ work: planEach(["job", "append"]), passed: 1 },
   }),
@@ -143,14 +150,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     settings: { "permissions.mode": "ask" },
   }),
   "open-question": oneCall(["question"], "kill", "host_request"),
-  /** The work of a subagent is merged, and the result of the call is not stored. */
+  /** A subagent's work is merged, but the result of the call is not stored. */
   "merged-work": oneCall(["isolated"], "kill", 'before toolResult","toolCallId":"call-', {
     isAdopted: true,
     settings: { "task.verification.enabled": true },
   }),
-  /** A command ends while there is no space for its output and its end. */
+  /** A command ends while the disk has no space for its output and its end. */
   "full-disk": oneCall(["slow"], "disk", "tool_execution_update", { isStored: false }),
-  /** A subagent is at work. */
+  /** The host dies while a subagent works. */
   "subagent-at-work": oneCall(["task"], "kill", "stored tool_started", { passed: 1 }),
   jobs: anyOf({ kinds: ["job", "job", "append", "slow", "edit"] }),
   approvals: anyOf({ steps: ["host_request"], settings: { "permissions.mode": "ask" } }),
@@ -164,7 +171,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     steps: ["compaction_start", "compaction_end"],
     settings: { "compaction.thresholdTokens": 1, "compaction.keepRecentTokens": 1 },
   }),
-  /** Subagents in trees of their own, whose work is verified and merged. */
+  /** Isolated subagents whose work is verified and merged. */
   isolated: anyOf(
     {
       kinds: ["isolated", "isolated", "append"],
@@ -175,7 +182,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   ),
 };
 
-/** So many rounds with consecutive seeds meet the same fault, and may share their hosts. */
+/** This many rounds with consecutive seeds have the same fault and may share hosts. */
 export const groupSize = 16;
 
 export const groupOf = (seed: number): number => Math.floor(seed / groupSize);
@@ -183,11 +190,11 @@ export const groupOf = (seed: number): number => Math.floor(seed / groupSize);
 /** Steps at which a host stops itself. */
 export const stopSteps = /^(change|file|restore|merge) \d+$/;
 
-/** Whether a round needs a host of its own: one that stops itself does so in one session. */
+/** Whether a round needs its own host, because the host stops itself in one session only. */
 export const isLonely = ({ step, next = "" }: Pick<RoundPlan, "step" | "next">): boolean =>
   stopSteps.test(step) || stopSteps.test(next);
 
-/** Half of the rounds are any, the other half one of the others that fit their group. */
+/** Half of the rounds use the scenario `any`; the others pick a scenario that fits their group. */
 export function planRound(
   seed: number,
   random: Random,

@@ -1,6 +1,6 @@
-// The store of a round: it is in the program of the campaign, which can cut it off.
+// A client for the rounds' store, which runs in the campaign's process and can be cut off.
 
-/** A store at the address behind the question mark. */
+/** The store at the address after the question mark. */
 export default (text) => {
   const [, address] = text.split("?");
   const call = async (method, args) => {

@@ -10,16 +10,16 @@ type Frame = Readonly<Record<string, unknown>>;
 
 const isResult = ({ type, promptId }: Frame) => type === "prompt_result" && promptId === "p1";
 
-/** One prompt whose hosts die, and which is resumed until it is over. */
+/** One prompt whose hosts die, resumed until it has ended. */
 export class Round {
   readonly seed: number;
   readonly plan: RoundPlan & { readonly scenario: string };
   readonly model: string;
   readonly random: Random;
   crashes = 0;
-  /** How the prompt ended, once its jobs have, too. */
+  /** How the prompt ended, set once its jobs have ended too. */
   status: string | undefined;
-  /** Plays in the newest host. */
+  /** Settles when the newest host stops playing the round. */
   playing: Promise<void> = Promise.resolve();
   readonly #server: CampaignServer;
   #session: HostedSession | undefined;
@@ -34,18 +34,21 @@ export class Round {
     this.model = server.modelFor(this.plan.work);
   }
 
-  /** Goes on in a host that has the session, until the prompt is over or the host has lost it. */
+  /**
+   * Continues the round in a host that owns the session, until the prompt has ended or the host has lost the
+   * session.
+   */
   playIn(session: HostedSession): void {
     this.#session = session;
     this.playing = this.#play(session);
   }
 
-  /** Whether its step can be held until something happens to its host. */
+  /** Whether the store can hold the host at this step until the fault is applied. */
   get canWait(): boolean {
     return this.plan.isStored && /^(stored|before) /.test(this.plan.step);
   }
 
-  /** Fulfilled at the step of the plan. */
+  /** Resolves at the step of the plan. */
   async reach(store: StoreServer | undefined): Promise<void> {
     const { step, passed } = this.plan;
     const [, when, word] = /^(stored|before) (.*)$/.exec(step) ?? [];
@@ -60,11 +63,11 @@ export class Round {
       }
       if (this.random.below(2) === 0) await pause(this.random.below(60));
     }
-    // Where a host died before, another result may be at the step.
+    // After an earlier crash, the step may belong to another call's result.
     this.#hasReached ||= this.crashes === 0;
   }
 
-  /** Something has happened to its host, or nothing will. */
+  /** The fault has been applied, or there will be none. */
   release(): void {
     this.#append?.release();
     this.#append = undefined;
@@ -72,7 +75,7 @@ export class Round {
 
   brokenPromises(folder: string, entries: readonly Entry[]): string[] {
     const { plan, status = "nothing: too many hosts lost the session", crashes } = this;
-    // Only at its step it is known what has to come of it.
+    // The expected outcome is only known if the step was reached.
     const isAdopted = plan.isAdopted === true && this.#hasReached;
     const requests = this.#server.requestsOf(this.model);
     const known = { plan: { ...plan, isAdopted }, folder, entries, requests, crashes, status };
@@ -108,14 +111,14 @@ async function promptIn(session: HostedSession): Promise<Frame | undefined> {
   return Promise.race([over, refused]);
 }
 
-/** Whether a host lost its session, or could not write while its store was away or its disk full. */
+/** Whether a host lost its session, or could not write because of a missing store or a full disk. */
 function isCutShort(session: HostedSession, result: Frame | undefined): boolean {
   if (result === undefined) return session.hasEnded;
   const isLost = result.code === "session_lost" || result.code === "session_write_failed";
   return result.status === "error" && isLost;
 }
 
-/** Jobs end with their host; those of the round come to their own ends. False when the host ends first. */
+/** A host's jobs end with it, so the round waits for its jobs first. False if the host ends earlier. */
 async function endJobs(session: HostedSession): Promise<boolean> {
   for (const deadline = performance.now() + 10_000; performance.now() < deadline; ) {
     const listed = await session.request({ type: "list_jobs" });

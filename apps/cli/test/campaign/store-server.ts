@@ -9,30 +9,30 @@ import {
 
 type Call = { readonly method: string; readonly args: readonly unknown[] };
 
-/** An append of a round that waits for what happens to its host. */
+/** An append that the store holds until the round's fault is applied. */
 export interface HeldAppend {
-  /** Fulfilled when it has come, and waits. */
+  /** Resolves when the append has arrived and is held. */
   readonly held: Promise<void>;
-  /** Lets it go on: an entry that is not stored never is. */
+  /** Releases the append; if it was held before it was stored, it is never stored. */
   release(): void;
 }
 
 interface Hold {
   readonly word: string;
-  /** Before it is stored, or before its host knows that it is. */
+  /** Whether to hold the append before it is stored, instead of before its host gets the answer. */
   readonly isBefore: boolean;
   passed: number;
   readonly reached: () => void;
   readonly released: Promise<void>;
 }
 
-/** The first argument is a key, or a lease of one. */
+/** The first argument contains the project, in a key or in a lease. */
 function projectOf({ args: [first] }: Call): string {
   const { projectKey, key } = first as Partial<SessionKey> & { readonly key?: SessionKey };
   return projectKey ?? key?.projectKey ?? "";
 }
 
-/** Keeps the sessions of rounds, each in a project of its own; what has come before it is cut off is stored. */
+/** Stores the sessions of rounds, each in its own project. Calls that arrived before a cut-off are still stored. */
 export class StoreServer {
   readonly #store = new MemorySessionStore();
   readonly #server: Server;
@@ -56,7 +56,7 @@ export class StoreServer {
         if (this.#isCutOff(project) || (await this.#refuses(project, body)))
           return request.socket.destroy();
         const answer = await this.#answer(project, body);
-        // It may have been cut off before its answer.
+        // The project may have been cut off before the answer was ready.
         if (this.#isCutOff(project)) request.socket.destroy();
         else response.end(JSON.stringify(answer));
       });
@@ -67,7 +67,7 @@ export class StoreServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
-  /** Holds the append of an entry with this word, after so many others: a lease is renewed meanwhile. */
+  /** Holds the append of an entry that contains this word, after skipping some. Leases can still be renewed. */
   hold(project: string, word: string, { isBefore = false, passed = 0 }): HeldAppend {
     const { promise: held, resolve: reached } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -85,13 +85,13 @@ export class StoreServer {
     return performance.now() < (this.#cutOffUntil.get(project) ?? 0);
   }
 
-  /** Takes no more calls of a project, and answers none, for a time. */
+  /** Ignores all calls of a project for a while, including those whose answers are pending. */
   cutOff(project: string, ms: number): void {
     const until = Math.max(this.#cutOffUntil.get(project) ?? 0, performance.now() + ms);
     this.#cutOffUntil.set(project, until);
   }
 
-  /** Fulfilled when no lease keeps a host from the sessions of a project, if nobody renews it. */
+  /** Resolves when all leases on the sessions of a project have expired, unless one is renewed. */
   async isFree(project: string): Promise<void> {
     await pause(Math.max(0, (this.#heldUntil.get(project) ?? 0) - performance.now()));
   }
@@ -105,7 +105,7 @@ export class StoreServer {
     this.#server.closeAllConnections();
   }
 
-  /** Whether an append is the one that is not stored; so is all that follows at once. */
+  /** Whether this append must not be stored; calls right after it are refused as well. */
   async #refuses(project: string, call: Call): Promise<boolean> {
     const hold = this.#holdOf(project, call, true);
     if (hold === undefined) return false;

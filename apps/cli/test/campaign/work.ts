@@ -1,7 +1,7 @@
 import { type ScenarioFunction, type ScriptedBlock, toolCall, turn } from "@tau-agent/ai/testing";
 import type { Random } from "../../../../packages/ai/test/chaos/random.ts";
 
-/** What a call does, and how its effect is counted. */
+/** The kind of a call, which also decides how its effect is counted. */
 export type Kind =
   | ("append" | "slow" | "write" | "replace" | "edit" | "look" | "task")
   | ("job" | "question" | "isolated");
@@ -9,21 +9,21 @@ export type Kind =
 export interface PlannedCall {
   readonly id: string;
   readonly kind: Kind;
-  /** Its mark in the files, unique in the round. */
+  /** The call's mark in the files; unique within the round. */
   readonly mark: string;
 }
 
-/** The replies of a round's model: each is some calls, and the last one is a text. */
+/** The replies of a round's model: each contains some calls, and a final reply is text. */
 export type Work = readonly (readonly PlannedCall[])[];
 
-/** Replies with calls of these kinds. */
+/** Random replies with calls of these kinds. */
 export function planWork(random: Random, kinds: readonly [Kind, ...Kind[]]): Work {
   return Array.from({ length: 2 + random.below(3) }, (_, step) =>
     Array.from({ length: 1 + random.below(2) }, (_, at) => planCall(random.pick(kinds), step, at)),
   );
 }
 
-/** Replies with one call each. */
+/** One reply per kind, each with one call. */
 export function planEach(kinds: readonly Kind[]): Work {
   return kinds.map((kind, step) => [planCall(kind, step, 0)]);
 }
@@ -33,7 +33,7 @@ function planCall(kind: Kind, step: number, at: number): PlannedCall {
   return { id: `call-${mark}`, kind, mark };
 }
 
-/** What the files of an isolated subagent are called. */
+/** The names of the files that an isolated subagent writes. */
 export const isolatedFiles = (mark: string): readonly string[] =>
   ["a", "b", "c", "d"].map((name) => `isolated-${mark}/${name}`);
 
@@ -74,13 +74,16 @@ function blockOf({ id, kind, mark }: PlannedCall): ScriptedBlock {
   }
 }
 
-/** How many replies a model has given: what it is shown may be a summary of them. */
+/** The number of replies that the model has given so far; a summary may have replaced some of them. */
 function repliesIn(messages: readonly { readonly role: string }[]): number {
   const summed = /replies so far: (\d+)/.exec(JSON.stringify(messages))?.[1];
   return Number(summed ?? 0) + messages.filter(({ role }) => role === "assistant").length;
 }
 
-/** A model for all rounds: its id says which. It decides by what it is shown, so it may be asked again. */
+/**
+ * The model of all rounds; its id selects the round. It depends only on the messages it receives, so a
+ * request can be repeated.
+ */
 export function scenarioOf(workOf: (model: string) => Work): ScenarioFunction {
   return ({ model, systemPrompt, messages, lastUserText }) => {
     if (systemPrompt.includes("summaries")) {

@@ -14,7 +14,7 @@ const call = (name: string, args: Record<string, unknown>) => ({
 });
 const say = (text: string) => [{ type: "text", text }];
 
-/** An agent that has been introduced. */
+/** An agent after `initialize`. */
 async function start(scenario: Parameters<typeof makeEditorPlace>[0] = {}, capabilities = {}) {
   const place = makeEditorPlace(scenario);
   const agent = new AcpLines(place);
@@ -22,7 +22,7 @@ async function start(scenario: Parameters<typeof makeEditorPlace>[0] = {}, capab
   return { agent, place };
 }
 
-it("introduces itself in an empty home, whatever version is asked for", async () => {
+it("introduces itself in an empty home, whatever version the client requests", async () => {
   const home = mkdtempSync(join(tmpdir(), "tau-empty-"));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const variables = {
@@ -160,14 +160,14 @@ describe("a broken client gets an error", () => {
     expect((await agent.answer(2)).result).toEqual({ stopReason: "end_turn" });
   });
 
-  it("before it has said who it is", async () => {
+  it("is refused before the client has called initialize", async () => {
     const agent = new AcpLines(makeEditorPlace());
     agent.send({ id: 1, method: "session/list", params: {} });
     expect((await agent.answer(1)).error).toMatchObject({ code: -32600 });
     expect((await agent.initialize()).result).toMatchObject({ protocolVersion: 1 });
   });
 
-  it("and answers to nothing, and notifications without a meaning, are passed over", async () => {
+  it("ignores answers to unknown requests and unknown notifications", async () => {
     const { agent, place } = await start({ scenario: ["fine"] });
     agent.send({ id: 77, result: {} });
     agent.send({ id: 78, error: { code: 1, message: "no" } });
@@ -181,7 +181,7 @@ describe("a broken client gets an error", () => {
   });
 });
 
-it("takes everything at once, in any pieces", async () => {
+it("accepts everything at once, split anywhere", async () => {
   const place = makeEditorPlace({ scenario: [{ repeat: true, content: "fine \u2028 é😀" }] });
   const agent = new AcpLines(place);
   void agent.initialize();
@@ -203,7 +203,7 @@ it("takes everything at once, in any pieces", async () => {
   expect(ids).toEqual(messages.map(({ id }) => id));
 });
 
-it("a prompt and its cancel in one breath", async () => {
+it("handles a prompt and its cancellation in one write", async () => {
   const { agent, place } = await start({
     scenario: [{ repeat: true, content: [call("bash", { command: "sleep 60" })] }],
   });
@@ -218,11 +218,11 @@ it("a prompt and its cancel in one breath", async () => {
   expect((await agent.answer(9)).result).toEqual({ stopReason: "cancelled" });
 });
 
-describe("an editor that leaves", () => {
+describe("an editor that disconnects", () => {
   const scenario = [{ content: [call("bash", { command: "echo $$ > pid; sleep 600" })] }];
 
   it.each(["stdin", "stdout"] as const)(
-    "by closing %s ends the command, and the agent",
+    "by closing %s ends the command and the agent",
     async (pipe) => {
       const { agent, place } = await start({ scenario });
       const sessionId = await agent.open(place.cwd);
@@ -255,7 +255,7 @@ describe("an editor that leaves", () => {
     expect(await areGone([pid])).toBe(true);
   });
 
-  it("has its last requests answered", async () => {
+  it("gets answers to its last requests", async () => {
     const { agent, place } = await start({ scenario: ["fine"] });
     agent.send({ id: 1, method: "session/new", params: { cwd: place.cwd, mcpServers: [] } });
     agent.send({ id: 2, method: "session/list", params: {} });
@@ -264,7 +264,7 @@ describe("an editor that leaves", () => {
     expect(agent.received.map(({ id }) => id)).toEqual(expect.arrayContaining([1, 2, 3]));
   });
 
-  it("takes no open question with it", async () => {
+  it("does not take an open question with it", async () => {
     const { agent, place } = await start({
       scenario: [{ content: [call("write", { path: "x", content: "x" })] }],
       arguments: ["--permission-mode", "ask"],
@@ -277,7 +277,7 @@ describe("an editor that leaves", () => {
   });
 });
 
-/** The child that runs the command of a test. */
+/** The process id of the child that runs a test's command. */
 async function childOf(parent: number): Promise<number> {
   const { readdirSync, readFileSync } = await import("node:fs");
   const deadline = performance.now() + 10_000;
@@ -288,7 +288,7 @@ async function childOf(parent: number): Promise<number> {
         const ppid = Number(/\) \S (\d+)/.exec(stat)?.[1]);
         if (ppid === parent && isAlive(Number(name))) return Number(name);
       } catch {
-        // It has ended.
+        // The process has ended.
       }
     }
     await new Promise((resolve) => setTimeout(resolve, 10));

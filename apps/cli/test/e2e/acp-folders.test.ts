@@ -4,7 +4,7 @@ import type { NewSessionRequest, RequestPermissionRequest } from "@agentclientpr
 import { describe, expect, it } from "vitest";
 import { Editor } from "../support/acp-editor.ts";
 
-/** Writes a file in a folder beside the project, in each prompt. */
+/** A model that writes a file in a folder next to the project at each prompt. */
 async function start() {
   const asked: RequestPermissionRequest[] = [];
   const write = (path: string) => [
@@ -31,7 +31,7 @@ async function start() {
 }
 
 describe("the additional folders of a session", () => {
-  it("are where edits pass that are accepted, until a load leaves them out", async () => {
+  it("allow accepted edits until a load omits them", async () => {
     const { editor, cwd, library, asked, isWritten } = await start();
     const { agent } = editor;
     const wanted: NewSessionRequest = {
@@ -59,7 +59,7 @@ describe("the additional folders of a session", () => {
     expect(listed).not.toHaveProperty("additionalDirectories");
   });
 
-  it("must be there, and absolute", async () => {
+  it("must exist and have absolute paths", async () => {
     const { editor, cwd } = await start();
     for (const wrong of ["library", join(cwd, "missing")]) {
       const order = { cwd, mcpServers: [], additionalDirectories: [cwd, wrong] };

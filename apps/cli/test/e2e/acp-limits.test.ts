@@ -25,8 +25,8 @@ function start(
 
 const said = "tool_calls reached 2 of 1 (task.budget.maxToolCalls)";
 
-describe("a used-up budget", () => {
-  it("ends the turn with its own reason, and says how to raise it", async () => {
+describe("an exhausted budget", () => {
+  it("ends the turn with its own stop reason and explains how to raise the budget", async () => {
     const editor = await start("stop");
     const { sessionId } = await editor.open();
     expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "max_turn_requests" });
@@ -37,7 +37,7 @@ describe("a used-up budget", () => {
     });
   });
 
-  it("is a question where the editor has forms; a no ends the turn, a yes goes on", async () => {
+  it("is asked as a form: no ends the turn, yes continues it", async () => {
     const answers = ["Stop", "Continue with 2"];
     const asked: string[] = [];
     const next = (question: CreateElicitationRequest): CreateElicitationResponse => {
@@ -54,7 +54,7 @@ describe("a used-up budget", () => {
     expect(new Set(asked)).toEqual(new Set(["Budget: 1 of 1 tool calls used. Continue?"]));
   });
 
-  it("that is cancelled meanwhile is cancelled", async () => {
+  it("reports a cancelled turn if the editor cancels meanwhile", async () => {
     const editor = await Editor.start({
       isBuilt: true,
       scenario: [bash("echo one"), bash("sleep 60")],

@@ -6,7 +6,7 @@ import { Editor } from "../support/acp-editor.ts";
 const key = { type: "api_key", key: "stays" };
 const login = { type: "oauth", access: "a", refresh: "r", expires: 9_999_999_999_999 };
 
-it("logging out forgets logins and keeps keys; new sessions wait until the editor authenticates", async () => {
+it("logging out removes logins and keeps keys; new sessions wait until the editor authenticates", async () => {
   const auth = { anthropic: key, "openai-codex": login, "github-copilot": login };
   const editor = await Editor.start({
     isBuilt: true,
@@ -26,7 +26,7 @@ it("logging out forgets logins and keeps keys; new sessions wait until the edito
   expect(await editor.prompt(sessionId, "from the disk")).toEqual({ stopReason: "end_turn" });
 });
 
-it("logging out of an auth.json that does not parse is an error that names it", async () => {
+it("logging out fails with the path of an auth.json that does not parse", async () => {
   const editor = await Editor.start({
     isBuilt: true,
     scenario: ["one"],

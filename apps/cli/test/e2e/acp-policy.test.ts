@@ -12,7 +12,7 @@ const policy: ManagedPolicy = {
   mcpServers: ["company-*"],
 };
 const call = { type: "toolCall" as const, name: "bash", arguments: { command: "touch made.txt" } };
-/** A command for each prompt, then an answer. */
+/** A model that runs a command for each prompt, then answers. */
 const scenario = [
   { repeat: true, when: { hasToolResults: false }, content: [call] },
   { repeat: true, when: { hasToolResults: true }, content: "Done." },
@@ -24,7 +24,7 @@ const loose = JSON.stringify({
 const files = { "agent/settings.json": loose, "project/.pi/settings.json": loose };
 const managed = ["--approve", "--policy", JSON.stringify(policy)];
 
-/** An editor whose person chooses an option, offered or not, and what it was asked. */
+/** An editor whose user picks an option, whether it was offered or not; records the requests. */
 async function start(optionId: string, setup: EditorSetup = {}) {
   const asked: RequestPermissionRequest[] = [];
   const editor = await Editor.start({
@@ -49,7 +49,7 @@ const denied = (member: string) =>
   });
 
 describe("an editor under a policy", () => {
-  it("asks for what settings and a project allow, and offers no answer for good", async () => {
+  it("asks even if settings and project allow the call, and offers no permanent answer", async () => {
     const free = await start("reject_once", { arguments: ["--approve"] });
     const { sessionId: other } = await free.editor.open();
     await free.editor.prompt(other, "go");
@@ -67,7 +67,7 @@ describe("an editor under a policy", () => {
     expect(stored).toBe(loose);
   });
 
-  it("cannot change to another mode or model, and goes on with the session", async () => {
+  it("cannot switch to a forbidden mode or model, and the session continues", async () => {
     const { editor, asked, hasRun } = await start("reject_once");
     const { sessionId, modes } = await editor.open();
     expect(modes?.currentModeId).toBe("ask");
@@ -86,7 +86,7 @@ describe("an editor under a policy", () => {
     await editor.agent.request("session/set_mode", { sessionId, modeId: "readOnly" });
   });
 
-  it("brings no MCP server that the policy does not name", async () => {
+  it("starts no MCP server that the policy does not name", async () => {
     const { editor } = await start("reject_once");
     const { cwd } = editor.place;
     const server = (name: string) => ({
@@ -105,7 +105,7 @@ describe("an editor under a policy", () => {
     expect(existsSync(join(cwd, "mine"))).toBe(false);
   });
 
-  it("opens a session that was looser before with the mode of the policy", async () => {
+  it("applies the policy's mode to a session that was less restricted before", async () => {
     const place = makeEditorPlace({ scenario, files, arguments: ["--approve"] });
     const first = await start("reject_once", { place });
     const { sessionId } = await first.editor.open();

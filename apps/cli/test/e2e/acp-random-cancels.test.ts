@@ -9,10 +9,10 @@ const call = (name: string, args: Record<string, unknown>) => ({
   arguments: args,
 });
 
-/** How many rounds each seed has; `TAU_ACP_CANCELS=1000` as before a release. */
+/** Rounds per seed; before a release, run with `TAU_ACP_CANCELS=1000`. */
 const rounds = Number(process.env.TAU_ACP_CANCELS ?? sliceSize(12, 60));
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761;
   return (below) => {
@@ -42,7 +42,7 @@ const scenario = [
 ];
 
 it.each(slice([1, 2, 3], 1))(
-  "a cancel at any time ends the turn, and only that (seed %i)",
+  "a cancel at any time ends its turn and no other (seed %i)",
   async (seed) => {
     const random = randomOf(seed);
     const editor = await Editor.start({
@@ -69,7 +69,7 @@ it.each(slice([1, 2, 3], 1))(
       for (const { stopReason } of await Promise.all(running)) {
         expect(["cancelled", "end_turn"]).toContain(stopReason);
       }
-      // Every call has ended by the time of the last answer.
+      // By the time of the last answer, every call has ended.
       for (const [id, states] of Object.entries(editor.states(sessionId))) {
         expect([id, states.at(-1)]).toEqual([id, expect.stringMatching(/^(completed|failed)$/)]);
       }

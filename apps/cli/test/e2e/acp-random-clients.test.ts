@@ -6,7 +6,7 @@ import { areGone } from "../support/start-host.ts";
 
 const steps = Number(process.env.TAU_ACP_STEPS ?? sliceSize(60, 300));
 
-/** The same numbers for the same seed. */
+/** Returns the same numbers for the same seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761;
   return (below) => {
@@ -43,7 +43,7 @@ const outcomes = [
 ];
 
 it.each(slice([1, 2, 3, 4, 5, 6], 2))(
-  "each prompt of a client that does anything at any time ends exactly once (seed %i)",
+  "each prompt ends exactly once, whatever the client does at any time (seed %i)",
   { timeout: 120_000 },
   async (seed) => {
     const random = randomOf(seed);
@@ -73,7 +73,7 @@ it.each(slice([1, 2, 3, 4, 5, 6], 2))(
         agent.send({ method: "$/cancel_request", params: { requestId } });
       },
       () => {
-        // Each at most once, whatever has become of it meanwhile.
+        // Answers each question at most once, even if it has been closed meanwhile.
         const [next] = questions().filter(({ id }) => !answered.has(id));
         if (next === undefined) return;
         answered.add(next.id);
@@ -89,7 +89,7 @@ it.each(slice([1, 2, 3, 4, 5, 6], 2))(
     }
     actions[0]?.();
     await pause(100);
-    // Half of them leave in the middle.
+    // Half of the clients disconnect in the middle.
     if (seed % 2 === 0) {
       agent.send({ method: "session/cancel", params: { sessionId } });
       for (const id of prompts) await agent.answer(id);

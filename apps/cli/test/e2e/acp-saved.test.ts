@@ -24,7 +24,7 @@ const scenario = [
   "Latest.",
 ];
 
-/** Ends an agent as an editor does. */
+/** Ends an agent the way an editor does. */
 async function leave(editor: Editor): Promise<void> {
   expect(await editor.leave()).toBe(0);
 }
@@ -36,7 +36,7 @@ const code = (running: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("a session of an earlier agent", () => {
-  it("is listed, loaded with its conversation, and goes on", async () => {
+  it("is listed, loaded with its conversation and continued", async () => {
     const place = makeEditorPlace({ scenario });
     const first = await Editor.start({ place });
     const { sessionId } = await first.open();
@@ -71,7 +71,7 @@ describe("a session of an earlier agent", () => {
     expect(await second.prompt(sessionId, "more")).toEqual({ stopReason: "end_turn" });
   });
 
-  it("is resumed without a word, and opened by a prompt", async () => {
+  it("is resumed without replaying messages, and opened by a prompt", async () => {
     const place = makeEditorPlace({
       scenario: ["One.", "Two.", "Three."].map((content) => ({ content, repeat: true })),
     });
@@ -96,7 +96,7 @@ describe("a session of an earlier agent", () => {
     expect(file).toContain('"second"');
   });
 
-  it("has its open calls closed as failed", async () => {
+  it("has its open calls reported as failed", async () => {
     const place = makeEditorPlace({
       scenario: [{ content: [call("bash", { command: "sleep 60" })] }, "next"],
     });
@@ -112,7 +112,7 @@ describe("a session of an earlier agent", () => {
     expect(Object.values(second.states(sessionId))).toEqual([["pending", "failed"]]);
   });
 
-  it("keeps its mode and its thinking level, and the settings files stay", async () => {
+  it("keeps its mode and thinking level without changing the settings files", async () => {
     const place = makeEditorPlace({ scenario: ["One."] });
     const first = await Editor.start({ place });
     const { sessionId } = await first.open();
@@ -142,7 +142,7 @@ describe("a session of an earlier agent", () => {
     expect(second.of(sessionId, "current_mode_update")).toEqual([]);
   });
 
-  it("that another process has open is refused with its number", async () => {
+  it("is refused with the process id if another process has it open", async () => {
     const place = makeEditorPlace({ scenario: ["One."] });
     const first = await Editor.start({ place, isBuilt: true });
     const { sessionId } = await first.open();
@@ -160,7 +160,7 @@ describe("a session of an earlier agent", () => {
   });
 });
 
-it("chunks of a message have its id, and those of another one another", async () => {
+it("chunks of one message share an id, and different messages have different ids", async () => {
   const words = { type: "text" as const, text: "one two three", chunkSize: 4 };
   const thought = { type: "thinking" as const, thinking: "Hm" };
   const editor = await Editor.start({ scenario: [{ content: [thought, words] }, "four"] });
@@ -184,8 +184,8 @@ it("chunks of a message have its id, and those of another one another", async ()
   expect(ids()).toEqual(["first", "Hmone two three", "second", "four"]);
 });
 
-describe("a list of sessions", () => {
-  it("has pages, and those of one folder on demand", async () => {
+describe("the list of sessions", () => {
+  it("is paged and can be limited to one folder", async () => {
     const place = makeEditorPlace({ scenario: ["One."] });
     const editor = await Editor.start({ place });
     const other = join(place.folder, "other");
@@ -212,8 +212,8 @@ describe("a list of sessions", () => {
   });
 });
 
-describe("closing and deleting", () => {
-  it("may come twice, and end what runs", async () => {
+describe("closing or deleting a session", () => {
+  it("may be repeated and ends whatever is running", async () => {
     const editor = await Editor.start({
       scenario: [{ repeat: true, content: [call("bash", { command: "sleep 60" })] }],
     });
@@ -235,7 +235,7 @@ describe("closing and deleting", () => {
   });
 });
 
-it("what is sent around a close or a delete happens in its order", async () => {
+it("requests around a close or a delete are processed in order", async () => {
   const editor = await Editor.start({ scenario: [{ repeat: true, content: "fine" }] });
   const { sessionId } = await editor.open();
   const load = { sessionId, cwd: editor.place.cwd, mcpServers: [] };
@@ -253,7 +253,7 @@ it("what is sent around a close or a delete happens in its order", async () => {
   expect(await third).toMatchObject({ code: -32002 });
 });
 
-it("a damaged session is an error, not a new one", async () => {
+it("a damaged session causes an error instead of a new session", async () => {
   const place = makeEditorPlace({ scenario: ["One."] });
   const editor = await Editor.start({ place });
   const { sessionId } = await editor.open();

@@ -27,12 +27,12 @@ const scenario = [
   { repeat: true, content: "Here I am again." },
 ];
 
-it("a client like the library's example drives whole sessions, and comes back to them", async () => {
+it("a client modelled on the library's example runs whole sessions and reopens them", async () => {
   const place = makeEditorPlace({ scenario });
   const file = join(place.cwd, "a.txt");
   const terminal = new TerminalClient();
   terminal.files.set(file, "old text\n");
-  // The first option of an edit, the last of anything else.
+  // Picks the first option for an edit, the last for everything else.
   terminal.choose = ({ toolCall, options }) => {
     const { optionId = "" } = (toolCall.kind === "edit" ? options.at(0) : options.at(-1)) ?? {};
     return { outcome: "selected", optionId };

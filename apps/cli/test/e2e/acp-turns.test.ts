@@ -14,7 +14,7 @@ const call = (name: string, args: Record<string, unknown>) => ({
   arguments: args,
 });
 
-/** Calls once, then ends; each prompt again. */
+/** A model that makes one call, then ends; repeats for each prompt. */
 const eachPrompt = (...calls: ReturnType<typeof call>[]) => [
   { repeat: true, when: { hasToolResults: false }, content: calls },
   { repeat: true, when: { hasToolResults: true }, content: "Done." },
@@ -22,7 +22,7 @@ const eachPrompt = (...calls: ReturnType<typeof call>[]) => [
 
 const slow = { type: "text" as const, text: "word ".repeat(400), chunkSize: 5, delayMs: 20 };
 
-describe("a question before a tool", () => {
+describe("the question before a tool call", () => {
   const write = call("write", { path: "notes.txt", content: "changed\n" });
   const scenario = [{ content: [write] }, "Done."];
   const choose = (kind: PermissionOptionKind) => (asked: RequestPermissionRequest) => ({
@@ -40,7 +40,8 @@ describe("a question before a tool", () => {
   ) {
     const asked: RequestPermissionRequest[] = [];
     const editor = await Editor.start({
-      // A call is shown as running if no question comes at once; the first one here loads modules.
+      // A call is shown as running unless a question follows at once; before the first question, modules have
+      // to be loaded.
       isBuilt: true,
       scenario,
       arguments: ["--permission-mode", "ask"],
@@ -58,7 +59,7 @@ describe("a question before a tool", () => {
     return { editor, sessionId, asked, stopReason, text };
   }
 
-  it("comes after the pending call, with its diff and its place", async () => {
+  it("follows the pending call, with its diff and location", async () => {
     const { editor, asked, text, sessionId } = await ask(choose("allow_once"));
     const path = join(editor.place.cwd, "notes.txt");
     expect(asked).toHaveLength(1);
@@ -104,7 +105,7 @@ describe("a question before a tool", () => {
     expect(states).toEqual(["pending", "failed"]);
   });
 
-  it("is not asked again after an answer for always, in later sessions either", async () => {
+  it("is not repeated after an answer for always, even in later sessions", async () => {
     const repeated = eachPrompt(write);
     const { editor, asked, sessionId } = await ask(choose("allow_always"), { scenario: repeated });
     const settings = join(editor.place.folder, "agent", "settings.json");
@@ -117,7 +118,7 @@ describe("a question before a tool", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("is not asked again in this session after a lasting refusal", async () => {
+  it("is not repeated in this session after a lasting refusal", async () => {
     const repeated = eachPrompt(write);
     const { editor, asked, sessionId, text } = await ask(choose("reject_always"), {
       scenario: repeated,
@@ -130,7 +131,7 @@ describe("a question before a tool", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("of a command says why it is asked", async () => {
+  it("explains why a command needs approval", async () => {
     const { asked } = await ask(choose("reject_once"), {
       scenario: [{ content: [call("bash", { command: "touch x" })] }, "Done."],
     });
@@ -143,7 +144,7 @@ describe("a question before a tool", () => {
 });
 
 describe("the plan", () => {
-  it("follows the todo list", async () => {
+  it("shows the todo list", async () => {
     const todos = [
       { content: "look", status: "completed" },
       { content: "write", status: "in_progress" },
@@ -164,8 +165,8 @@ describe("the plan", () => {
   });
 });
 
-describe("cancelling", () => {
-  it("ends a reply, and nothing of the turn comes after the answer", async () => {
+describe("cancelling a turn", () => {
+  it("ends the reply, and nothing follows the answer", async () => {
     const editor = await Editor.start({ scenario: [{ content: [slow] }, "next"] });
     const { sessionId } = await editor.open();
     const running = editor.prompt(sessionId, "talk");
@@ -177,7 +178,7 @@ describe("cancelling", () => {
     expect(JSON.stringify(editor.said.slice(count))).not.toContain("word");
   });
 
-  it("fails the calls that run and those to come, and ends what waits", async () => {
+  it("fails running and later calls, and ends open requests", async () => {
     const editor = await Editor.start({
       scenario: [
         {
@@ -209,7 +210,7 @@ describe("cancelling", () => {
     expect(editor.seen.at(-1)?.message.id).toBe(3);
   });
 
-  it("takes a question back; an answer after it counts for nothing", async () => {
+  it("withdraws a question; later answers are ignored", async () => {
     const answer = Promise.withResolvers<RequestPermissionResponse>();
     const editor = await Editor.start({
       scenario: [{ content: [call("write", { path: "x.txt", content: "x" })] }, "next"],
@@ -232,7 +233,7 @@ describe("cancelling", () => {
     expect(existsSync(join(editor.place.cwd, "x.txt"))).toBe(false);
   });
 
-  it("of nothing does nothing", async () => {
+  it("does nothing if no prompt is running", async () => {
     const editor = await Editor.start({ scenario: ["one"] });
     const { sessionId } = await editor.open();
     await editor.agent.notify("session/cancel", { sessionId });
@@ -240,7 +241,7 @@ describe("cancelling", () => {
     expect(await editor.prompt(sessionId, "hi")).toEqual({ stopReason: "end_turn" });
   });
 
-  it("of one request leaves the others: of a prompt that waits, and of the one that runs", async () => {
+  it("of one request leaves the others alone, both waiting and running prompts", async () => {
     const editor = await Editor.start({ scenario: [{ content: [slow] }, "third"] });
     const { sessionId } = await editor.open();
     const [first, second] = [new AbortController(), new AbortController()];
@@ -258,7 +259,7 @@ describe("cancelling", () => {
 });
 
 describe("prompts", () => {
-  it("are answered in their order", async () => {
+  it("are answered in order", async () => {
     const text = (word: string) => ({
       type: "text" as const,
       text: word,
@@ -284,7 +285,7 @@ describe("prompts", () => {
     expect(editor.text(sessionId, "agent_message_chunk")).toBe("firstsecond");
   });
 
-  it("of many sessions run at the same time, each in its folder", async () => {
+  it("of several sessions run concurrently, each in its folder", async () => {
     const editor = await Editor.start({
       scenario: eachPrompt(call("bash", { command: "pwd" })),
     });
@@ -305,14 +306,14 @@ describe("prompts", () => {
     }
   });
 
-  it("say when the output limit has cut the answer", async () => {
+  it("report when the output limit has cut the answer", async () => {
     const cut = { content: "and", stopReason: "length" as const };
     const editor = await Editor.start({ scenario: [cut, cut, cut] });
     const { sessionId } = await editor.open();
     expect(await editor.prompt(sessionId, "go")).toEqual({ stopReason: "max_tokens" });
   });
 
-  it("carry links, files and images", async () => {
+  it("can contain links, files and images", async () => {
     const editor = await Editor.start({ scenario: ["seen"] });
     const { sessionId } = await editor.open();
     const { cwd } = editor.place;
@@ -345,7 +346,7 @@ describe("prompts", () => {
     ]);
   });
 
-  it("begin with a command of a template", async () => {
+  it("can begin with a template command", async () => {
     const editor = await Editor.start({
       scenario: ["ok"],
       files: { "agent/prompts/review.md": "---\ndescription: Reviews\n---\nReview $1 now" },

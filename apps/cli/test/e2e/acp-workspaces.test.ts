@@ -12,7 +12,7 @@ const scenario = [
   turn("Done."),
 ];
 
-/** An editor that offers its files and terminals, and what the agent has asked of them. */
+/** An editor that offers its files and terminals; records the agent's requests. */
 async function start(words: readonly string[]) {
   const asked: string[] = [];
   const editor = await Editor.start({
@@ -37,7 +37,7 @@ async function start(words: readonly string[]) {
   return { editor, asked };
 }
 
-it("files and terminals of the editor are laid over this machine, and over no other workspace", async () => {
+it("the editor's files and terminals override those of this machine, but not those of another workspace", async () => {
   const there = elsewhere();
   const spec = { shell: ["sh", "-c"], cwd: there };
   const { editor, asked } = await start(["--workspace", JSON.stringify(spec)]);
@@ -47,7 +47,7 @@ it("files and terminals of the editor are laid over this machine, and over no ot
   expect(readFileSync(join(there, "made.txt"), "utf8")).toBe("made");
   const states = Object.values(editor.states(sessionId)).map((each) => each.at(-1));
   expect(states).toEqual(["completed", "completed", "completed"]);
-  // A folder is looked for over there.
+  // Paths are resolved on the other machine.
   await expect(editor.open("/no/such/folder")).rejects.toThrow(
     /\/no\/such\/folder in workspace ws-/,
   );

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { Editor } from "../support/acp-editor.ts";
 import { AcpSchemaCheck } from "../support/acp-schema.ts";
 
-/** A turn that calls tools, then one that ends. */
+/** A turn that calls tools, followed by one that ends. */
 const calling = (...calls: readonly (readonly [string, Record<string, unknown>])[]) => [
   {
     content: [
@@ -27,7 +27,7 @@ function sessionFiles(editor: Editor): string[] {
   );
 }
 
-it("the check of messages finds those that the schema does not allow", () => {
+it("the schema check reports messages that the schema does not allow", () => {
   const check = new AcpSchemaCheck();
   const update = (params: unknown) => ({ jsonrpc: "2.0", method: "session/update", params });
   const plan = { sessionUpdate: "plan", entries: [] };
@@ -45,7 +45,7 @@ it("the check of messages finds those that the schema does not allow", () => {
 });
 
 describe("a session of an editor", () => {
-  it("is driven by the session class of the protocol's library", async () => {
+  it("works with the session class of the protocol's library", async () => {
     const editor = await Editor.start({ isBuilt: true, scenario: calling(["ls", { path: "." }]) });
     const seen: string[] = [];
     const text = await editor.agent.buildSession(editor.place.cwd).withSession(async (session) => {
@@ -72,7 +72,7 @@ describe("a session of an editor", () => {
     expect(text).toBe("And more.");
   });
 
-  it("is shown with thoughts, text, calls, diffs, use and title", async () => {
+  it("shows thoughts, text, calls, diffs, usage and title", async () => {
     const editor = await Editor.start({
       isBuilt: true,
       scenario: calling(

@@ -22,7 +22,7 @@ const args = ["--permission-mode", "ask"];
 const initialize = { type: "initialize", capabilities: { hostRequests: true } };
 const approval = { "...": true, type: "host_request", method: "tool_approval" };
 
-/** How often hosts are killed; `TAU_KILLS=100` as before a release. */
+/** How many hosts are killed; before a release, run with `TAU_KILLS=100`. */
 const kills = Number(process.env.TAU_KILLS ?? sliceSize(3, 30));
 /** The same delays in every run of a test. */
 const delayOf = (run: number, step: number): number => (run * 37 + step * 61) % 160;
@@ -36,7 +36,7 @@ function sessionFile(folder: string): string | undefined {
 }
 
 it.each(Array.from({ length: kills }, (_, run) => run))(
-  "a host that is killed while it asks asks again, and the tool runs at most once (%i)",
+  "a host killed during a question repeats the question, and the tool runs at most once (%i)",
   async (run) => {
     const place = makePlace({ scenario, arguments: args });
     const ran = (): number => {
@@ -90,7 +90,7 @@ it.each(Array.from({ length: kills }, (_, run) => run))(
   },
 );
 
-it("stdin that is closed leaves the question open for the next host", async () => {
+it("closing stdin leaves the question open for the next host", async () => {
   const place = makePlace({ scenario, arguments: args });
   const first = startHost({}, { place });
   first.send(initialize);
@@ -105,7 +105,7 @@ it("stdin that is closed leaves the question open for the next host", async () =
   const path = sessionFile(place.folder) ?? "";
   const again = { ...place, arguments: [...place.arguments, "--session", path] };
   const second = startHost({}, { place: again });
-  // The first command says what the client answers, so nothing is asked before it.
+  // The first command declares what the client answers, so no request can arrive earlier.
   await wait(50);
   expect(second.stdout).toBe("");
   second.send({ ...initialize, id: "i" });
@@ -138,7 +138,7 @@ describe("RpcClient", () => {
     return { client, ran: () => existsSync(join(place.cwd, "ran.txt")) };
   }
 
-  it("asks its function, and takes its answer", async () => {
+  it("calls its approve function and sends the answer", async () => {
     const asked: ApprovalRequest[] = [];
     const { client, ran } = await start({
       approve: (request) => {
@@ -155,7 +155,7 @@ describe("RpcClient", () => {
     ["throws", () => Promise.reject(new Error("no"))],
     ["returns nothing", () => undefined as never],
     ["returns what the host refuses", () => ({ decision: "sure" }) as never],
-  ])("denies if the function %s", async (_, approve) => {
+  ])("denies the call if the function %s", async (_, approve) => {
     const { client, ran } = await start({ approve });
     expect((await client.promptAndWait("go")).status).toBe("completed");
     expect(ran()).toBe(false);
@@ -176,7 +176,7 @@ describe("RpcClient", () => {
     expect(signal.reason).toMatchObject({ type: "host_request_resolved", by: "abort" });
   });
 
-  it("shows a select dialog without a function, and denies without either", async () => {
+  it("shows a select dialog without an approve function, and denies without either", async () => {
     const titles: string[] = [];
     const shown = await start({
       ui: {
@@ -230,7 +230,7 @@ it("RpcClient runs tools of its own program", async () => {
   expect(updates).toEqual([[{ type: "text", text: "looking" }]]);
 });
 
-describe("a subagent's question", () => {
+describe("a question from a subagent", () => {
   const place = () =>
     repositoryPlace(
       [
@@ -242,7 +242,7 @@ describe("a subagent's question", () => {
       args,
     );
 
-  it("reaches the client with the ids of the subagents, and its answer comes back", async () => {
+  it("reaches the client with the ids of the subagents, and the answer returns to the subagent", async () => {
     const at = place();
     const host = startHost({}, { place: at });
     host.send(initialize);
@@ -256,7 +256,7 @@ describe("a subagent's question", () => {
     expect(existsSync(join(at.cwd, "made.txt"))).toBe(true);
   });
 
-  it("is decided by a rule that is added while it is open", async () => {
+  it("is decided by a rule that is added while the question is open", async () => {
     const at = place();
     const host = startHost({}, { place: at });
     host.send(initialize);
@@ -274,7 +274,7 @@ describe("a subagent's question", () => {
 });
 
 it.each(["/secret/**", "/../**/secret/x"])(
-  "a rule for %s of the project also holds for its copy of an isolated subagent",
+  "a rule for %s of the project also applies to an isolated subagent's copy of it",
   async (path) => {
     const at = repositoryPlace([
       ...worker("<inner>", call("write", { path: "secret/x", content: "x" })),
@@ -289,7 +289,7 @@ it.each(["/secret/**", "/../**/secret/x"])(
   },
 );
 
-it("print mode denies what needs an approval, and says so to the model", async () => {
+it("print mode denies calls that need an approval and tells the model", async () => {
   const place = makePlace({ scenario, arguments: ["-p", "go", ...args] });
   const host = startHost({}, { place });
   host.child.stdin.end();

@@ -11,7 +11,7 @@ import { startHost } from "../support/start-host.ts";
 const keys = { accessKeyId: "AKIAFOUND", secretAccessKey: "found/secret", sessionToken: "session" };
 const later = "2099-01-01T00:00:00Z";
 
-/** The services of AWS that give out keys, and the machine's own. */
+/** Simulates the AWS services that issue credentials, and the instance's metadata service. */
 class Services implements AsyncDisposable {
   readonly asked: string[] = [];
   readonly #server = createServer((request, response) => {
@@ -84,7 +84,7 @@ interface Way {
   readonly config?: string;
   readonly files?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
-  /** What is asked for the keys, once for two requests. */
+  /** The requests for credentials, made once for two requests to the model. */
   readonly asked: readonly string[];
 }
 

@@ -9,7 +9,7 @@ import { binPath, runHost, startHost } from "../support/start-host.ts";
 
 const oneLine = (text: string) => text.trimEnd().split("\n").length === 1;
 
-describe("files that are broken", () => {
+describe("broken files", () => {
   it.each(
     slice(
       [
@@ -30,7 +30,7 @@ describe("files that are broken", () => {
       ],
       3,
     ),
-  )("%s with %j stops the start and is left alone", async (path, text, reason) => {
+  )("%s with %j prevents the start and is left unchanged", async (path, text, reason) => {
     for (const argv of [["--mode", "rpc"], ["-p", "hi"], ["--list-models"]]) {
       const place = makePlace({ files: { [path]: text } });
       onTestFinished(place.remove);
@@ -48,7 +48,7 @@ describe("files that are broken", () => {
     }
   });
 
-  it("a mistake in models.json costs the model that has it", async () => {
+  it("an error in models.json affects only the model that has it", async () => {
     const house = {
       baseUrl: "http://127.0.0.1:9/v1",
       api: "openai-completions",
@@ -64,28 +64,28 @@ describe("files that are broken", () => {
     );
   });
 
-  it("an unknown setting is a warning that names the nearest", async () => {
+  it("an unknown setting causes a warning with the nearest name", async () => {
     const files = { "agent/settings.json": '{"defaultModle": "x"}' };
     const { code, stderr } = await runHost({ arguments: ["--mode", "rpc"], files });
     expect(code).toBe(0);
     expect(stderr).toContain("Unknown setting defaultModle; the nearest is defaultModel");
   });
 
-  it("a bad member of permissions does not stop the start", async () => {
+  it("an invalid member of permissions does not prevent the start", async () => {
     const files = { "agent/settings.json": '{"permissions": {"mode": "alll"}}' };
     const { code, stderr } = await runHost({ arguments: ["--mode", "rpc"], files });
     expect(code).toBe(0);
     expect(stderr).toContain("permissions.mode");
   });
 
-  it("those of a project that is not trusted do not stop the start", async () => {
+  it("invalid permissions of an untrusted project do not prevent the start", async () => {
     const files = { "project/.pi/settings.json": "{broken" };
     expect((await runHost({ arguments: ["--mode", "rpc"], files })).code).toBe(0);
     const approved = await runHost({ arguments: ["--mode", "rpc", "--approve"], files });
     expect(approved).toMatchObject({ code: 1, stderr: expect.stringContaining("settings.json:1") });
   });
 
-  it("a list of models without those of a broken models.json is a failure", async () => {
+  it("listing models fails if models.json is broken", async () => {
     const argv = ["--list-models"];
     const broken = await runHost({ arguments: argv, files: { "agent/models.json": "{broken" } });
     expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining("models.json") });
@@ -105,7 +105,7 @@ describe("files that are broken", () => {
   );
 
   it.runIf(process.platform === "linux")(
-    "a session directory that cannot be made fails the prompt, and the host goes on",
+    "a session directory that cannot be created fails the prompt, and the host continues",
     async () => {
       const host = startHost({ scenario: ["one"], arguments: ["--session-dir", "/proc/tau/x"] });
       host.send({ id: "p", type: "prompt", message: "hi" });
@@ -117,7 +117,7 @@ describe("files that are broken", () => {
     },
   );
 
-  it("a file that is not a session is refused by name and left untouched", async () => {
+  it("a file that is not a session is refused with its name and left untouched", async () => {
     const files = { "notes.jsonl": "my notes\n" };
     const setup = { files, arguments: ["--session", "../notes.jsonl"] };
     const host = startHost(setup);
@@ -130,7 +130,7 @@ describe("files that are broken", () => {
   });
 });
 
-describe("a command line that cannot work", () => {
+describe("an invalid command line", () => {
   it.each(
     slice(
       [
@@ -178,7 +178,7 @@ describe("a command line that cannot work", () => {
     expect(result.stderr).toMatch(/^tau: error: /);
   });
 
-  it("a model without a key is refused at the prompt, naming the variable", async () => {
+  it("a prompt to a model without a key is refused with the name of the variable", async () => {
     const argv = ["--mode", "rpc", "--model", "anthropic/claude-sonnet-4-5"];
     const host = startHost({ arguments: argv });
     host.send({ id: "p", type: "prompt", message: "hi" });
@@ -189,7 +189,7 @@ describe("a command line that cannot work", () => {
     expect(host.stdout).not.toContain("agent_start");
   });
 
-  it("a working directory that is gone is named in one line", () => {
+  it("a deleted working directory is reported in one line", () => {
     const place = makePlace();
     onTestFinished(place.remove);
     const gone = join(place.folder, "gone");
@@ -205,8 +205,8 @@ describe("a command line that cannot work", () => {
   });
 });
 
-describe("a disk that is full", () => {
-  it("fails the prompt with the reason; the host stays up and the file whole", async () => {
+describe("a full disk", () => {
+  it("fails the prompt with the reason; the host keeps running and the file stays intact", async () => {
     const scenario = [{ content: "x".repeat(30_000) }, "short"];
     const shell = ["/bin/sh", "-c", 'ulimit -S -f 24; exec "$0" "$@"', process.execPath];
     const host = startHost({ scenario }, { command: shell });
@@ -235,8 +235,8 @@ describe("a disk that is full", () => {
   });
 });
 
-describe("a file on the command line", () => {
-  it("is refused by name in the mode rpc [pisces.start.files]", async () => {
+describe("a file argument", () => {
+  it("is refused with its name in rpc mode [pisces.start.files]", async () => {
     const host = startHost({ arguments: ["@notes.txt"] });
     expect(await host.ended).toMatchObject({ code: 1 });
     expect(host.stderr).toContain("@notes.txt");
@@ -246,7 +246,7 @@ describe("a file on the command line", () => {
 });
 
 describe("many hosts", () => {
-  it("of one directory start at once and keep their sessions apart", async () => {
+  it("can start at once in one directory and keep their sessions apart", async () => {
     const count = sliceSize(6, 20);
     const place = makePlace({ scenario: ["one"] });
     const hosts = Array.from({ length: count }, () => startHost({}, { place }));
@@ -274,14 +274,14 @@ describe("many hosts", () => {
   });
 });
 
-describe.runIf(process.platform === "linux")("an output that cannot be written", () => {
+describe.runIf(process.platform === "linux")("an output that cannot be written to", () => {
   const setup = { scenario: ["one"] };
   it.each([
     ["-p", "hi"],
     ["--mode", "json", "hi"],
     ["--mode", "rpc", "--version"],
     ["--mode", "rpc"],
-  ])("is a failure of %s %s %s", (...words) => {
+  ])("makes %s %s %s fail", (...words) => {
     const place = makePlace({ ...setup, arguments: words });
     onTestFinished(() => place.remove());
     const full = openSync("/dev/full", "w");
@@ -299,7 +299,7 @@ describe.runIf(process.platform === "linux")("an output that cannot be written",
   });
 });
 
-describe("an older Node", () => {
+describe("an older Node version", () => {
   const workerPath = fileURLToPath(
     new URL("../../../../packages/worker/bin/tau-worker.js", import.meta.url),
   );
@@ -307,8 +307,8 @@ describe("an older Node", () => {
   it.each([
     ["tau", binPath],
     ["tau-worker", workerPath],
-  ])("%s prints one line that says what is needed, with exit code 1", (name, path) => {
-    // The program only looks at the version it is given, so a shim may claim an old one.
+  ])("runs %s, which prints one line with the required version and exits with 1", (name, path) => {
+    // The program only checks the reported version, so a shim can claim an old one.
     const shim = 'Object.defineProperty(process.versions,"node",{value:"20.19.0"});';
     const argument = `data:text/javascript,${encodeURIComponent(shim)}`;
     const words = ["--import", argument, path, "--mode", "rpc"];
@@ -322,7 +322,7 @@ describe("an older Node", () => {
   });
 });
 
-it.each(["--list-models", "models"])("tau %s without a model is a failure", async (word) => {
+it.each(["--list-models", "models"])("tau %s without a model fails", async (word) => {
   const place = makePlace();
   onTestFinished(() => place.remove());
   const argv = [binPath, word, "sonet"];

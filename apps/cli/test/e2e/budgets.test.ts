@@ -37,8 +37,8 @@ async function start(options: Partial<ConstructorParameters<typeof RpcClient>[0]
   return { client, made };
 }
 
-describe("the budget of subagents in processes of their own", () => {
-  it("asks a client's function once, and all of them go on", async () => {
+describe("the budget of subagents in their own processes", () => {
+  it("asks a client's function once, then all of them continue", async () => {
     const asked: BudgetRequest[] = [];
     const { client, made } = await start({
       raiseBudget: (request) => {

@@ -9,7 +9,7 @@ import { startHost } from "../support/start-host.ts";
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
 
-it("bundles name no folder of the machine that built them", () => {
+it("bundles contain no path of the machine that built them", () => {
   const root = join(project, "../..");
   const folders = [
     project,
@@ -26,7 +26,8 @@ it("bundles name no folder of the machine that built them", () => {
   expect(naming).toEqual([]);
 });
 
-// In a bundle, a package in CommonJS that loads on demand may lack its names, or what is built into Node.
+// A bundled CommonJS package that loads modules on demand may lose its export names or its access to built-in
+// modules.
 describe("packages that the built command bundles", () => {
   it("write the log", async () => {
     const files = { "agent/settings.json": '{"unheardOf": 1}' };
@@ -41,7 +42,7 @@ describe("packages that the built command bundles", () => {
     expect(JSON.parse(line)).toMatchObject({ level: 40, msg: expect.stringMatching(/unheardOf/) });
   });
 
-  it("renew a login of Google", async () => {
+  it("renew a Google login", async () => {
     const { url, asked } = await refusingProxy();
     const login = {
       type: "authorized_user",
@@ -69,7 +70,7 @@ describe("packages that the built command bundles", () => {
 });
 
 describe("packages that the built library bundles", () => {
-  it("read the head of a skill, and comments of settings", () => {
+  it("read the front matter of a skill, and comments in settings", () => {
     const skill = "---\nname: deploy\ndescription: Deploys it.\n---\nRun it.\n";
     const files = {
       "agent/skills/deploy/SKILL.md": skill,

@@ -6,7 +6,7 @@ import { slice } from "../../../../scripts/testing/slice.ts";
 import type { Place } from "../support/place.ts";
 import { areGone, isAlive, startHost } from "../support/start-host.ts";
 
-/** Holds the thread for some time, and leaves the processor to other tests. */
+/** Blocks the thread for some time without using the processor. */
 const hold = (ms: number) => `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms});`;
 
 const ways = {
@@ -22,7 +22,7 @@ import { writeFileSync } from "node:fs";
 export default (pi) => {
   pi.registerCommand("block", {
     handler: async () => {
-      // Once commands that came with this one are dealt with.
+      // Waits until commands sent together with this one have been handled.
       await new Promise((resolve) => setTimeout(resolve, 200));
       writeFileSync("blocked", "");
       ${block}
@@ -30,7 +30,7 @@ export default (pi) => {
   });
 };`;
 
-/** A host with a child, whose thread is blocked. */
+/** A host with a child process, whose thread is blocked. */
 async function blocked(
   block: string,
 ): Promise<HostProcess & { readonly place: Place; readonly commandPid: number }> {
@@ -46,11 +46,11 @@ async function blocked(
   return Object.assign(host, { commandPid });
 }
 
-/** Fails if the host takes longer than it promises. */
+/** Fails if the host takes longer than guaranteed. */
 const promisedMs = 5_000;
 
 describe("a host whose thread is blocked by", () => {
-  it.each(slice(Object.entries(ways), 2))("%s ends on its second signal", async (_, block) => {
+  it.each(slice(Object.entries(ways), 2))("%s ends on the second signal", async (_, block) => {
     const host = await blocked(block);
     host.child.kill("SIGTERM");
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -67,7 +67,7 @@ describe("a host whose thread is blocked by", () => {
     ["a wait for other threads", "SIGHUP", 129],
     ["a wait for a program", "SIGTERM", null],
   ] as const;
-  it.each(slice(signals, 1))("%s ends on one %s", async (way, signal, code) => {
+  it.each(slice(signals, 1))("%s ends on a single %s", async (way, signal, code) => {
     const host = await blocked(ways[way]);
     const start = performance.now();
     host.child.kill(signal);
@@ -77,7 +77,7 @@ describe("a host whose thread is blocked by", () => {
   });
 
   it.each(slice(["an endless loop", "an endless search"] as const, 1))(
-    "%s ends with its input",
+    "%s ends when its input ends",
     async (way) => {
       const host = await blocked(ways[way]);
       const start = performance.now();
@@ -89,7 +89,7 @@ describe("a host whose thread is blocked by", () => {
   );
 });
 
-it("ends a blocked host some time after its input ends, even with a command unanswered", async () => {
+it("ends a blocked host some time after its input ends, even if a command is unanswered", async () => {
   const host = await blocked(ways["a wait for other threads"]);
   host.send({ type: "get_state", id: "late" });
   host.child.stdin.end();
@@ -97,7 +97,7 @@ it("ends a blocked host some time after its input ends, even with a command unan
   expect(await areGone([host.commandPid])).toBe(true);
 });
 
-it("keeps the order of commands that come while its thread is busy for a while", async () => {
+it("keeps the order of commands that arrive while the thread is busy for a while", async () => {
   const host = await blocked(hold(4_500));
   const ids = Array.from({ length: 300 }, (_, at) => `c${at}`);
   const filler = "x".repeat(2_000);
@@ -119,7 +119,7 @@ const starts = {
   };`,
 } as const;
 
-/** What is loaded after the thread was held lets the event loop turn before the host reads its input. */
+/** An extension loaded after the thread was blocked lets the event loop turn before the host reads its input. */
 const slowStart = (code: string) => ({
   "agent/extensions/slow.js": code,
   "agent/extensions/then.js": `export default async () => {
@@ -127,7 +127,7 @@ const slowStart = (code: string) => ({
   };`,
 });
 
-describe("a host whose thread is held at its start by", () => {
+describe("a host whose thread is blocked during its start by", () => {
   const filler = "x".repeat(20_000);
   const commands = [
     { type: "get_state", id: "first" },
@@ -146,7 +146,7 @@ describe("a host whose thread is held at its start by", () => {
     });
 
   it.each(slice(Object.entries(starts), 1))(
-    "%s answers all that was sent before the input ended",
+    "%s answers everything that was sent before the input ended",
     async (_, code) => {
       const host = startHost({ files: slowStart(code) });
       for (const command of commands) host.send(command);
@@ -157,7 +157,7 @@ describe("a host whose thread is held at its start by", () => {
     },
   );
 
-  it.each(slice(Object.entries(starts), 1))("%s goes on with what comes later", async (_, code) => {
+  it.each(slice(Object.entries(starts), 1))("%s continues with later commands", async (_, code) => {
     const host = startHost({ files: slowStart(code) });
     for (const command of commands) host.send(command);
     await host.until({ "...": true, type: "prompt_result" });
@@ -166,7 +166,7 @@ describe("a host whose thread is held at its start by", () => {
     expect(answeredIds(host)).toEqual([...ids, "later"]);
   });
 
-  it("loading an extension answers a client with many sessions", async () => {
+  it("answers a client with many sessions while an extension loads", async () => {
     const host = startHost({
       files: slowStart(starts["loading an extension"]),
       arguments: ["--sessions"],

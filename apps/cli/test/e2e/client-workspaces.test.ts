@@ -11,7 +11,7 @@ import { makePlace } from "../support/place.ts";
 import { binPath, runHost, startHost } from "../support/start-host.ts";
 import { elsewhere, toolSuite } from "../support/tool-suite.ts";
 
-/** A folder of the client, and what it serves. */
+/** A folder of the client and the workspace that it serves there. */
 function clientsPlace(homeDirectory?: string) {
   const cwd = elsewhere();
   const local = createLocalWorkspace({ cwd, homeDirectory });
@@ -51,7 +51,7 @@ async function resultTexts(session: Awaited<ReturnType<RpcClient["openSession"]>
 
 const isolated = ["--isolate", "process"];
 
-it("is there for a host whose command line has an option of an extension", async () => {
+it("is used by a host whose command line has an option of an extension", async () => {
   const extension = `export default (pi) => pi.registerFlag("plan", { type: "boolean" });`;
   const form = (cwd: string) => JSON.stringify({ client: true, cwd });
   const { cwd, workspace } = clientsPlace();
@@ -69,7 +69,7 @@ describe.each([
   ["a host", []],
   ["a host with a process for each session", isolated],
 ])("a workspace of the connected client of %s", (_, words) => {
-  it("is where the tools act, and the client's program has what they did", async () => {
+  it("is where the tools act, and the client's program sees their changes", async () => {
     const { url, token, place } = await listeningHost({ scenario, arguments: words });
     const { cwd, workspace, started } = clientsPlace();
     const client = await connect(url, { token, workspace });
@@ -92,7 +92,7 @@ describe.each([
     expect(statuses).toEqual([]);
   });
 
-  it("is lost with its client, and served by the first that comes with the capability", async () => {
+  it("is lost when its client disconnects, and is served by the next client with the capability", async () => {
     const scenario = [
       turn(toolCall("bash", { command: "sleep 600" })),
       turn("It was lost."),
@@ -117,7 +117,7 @@ describe.each([
     expect((await resultTexts(watched))[0]).toContain("workspace lost");
     expect(statuses).toEqual(["lost"]);
 
-    // The next prompt waits for somebody who can serve it.
+    // The next prompt waits for a client that can serve the workspace.
     const waiting = watched.promptAndWait("Again");
     const other = await connect(unixUrl, { workspace });
     await other.attachSession(sessionId);
@@ -126,7 +126,7 @@ describe.each([
     expect(statuses).toEqual(["lost", "connected"]);
   });
 
-  it("has long outputs and jobs in the home of the client's user, and a job is lost with the client", async () => {
+  it("keeps long outputs and jobs in the home of the client's user, and loses a job with the client", async () => {
     const job = (command: string) => toolCall("bash", { command, background: true });
     const scenario = [
       turn([toolCall("bash", { command: "seq 30000" }), job("echo one; echo two >&2; exit 3")]),
@@ -157,7 +157,7 @@ describe.each([
     await first.close();
     await expect.poll(() => ends[1], { timeout: 20_000 }).toMatchObject({ status: "lost" });
     expect(existsSync(join(place.folder, "agent", "jobs"))).toBe(false);
-    // Somebody has to serve the place for what is written at its end.
+    // The end of the job can only be written once a client serves the workspace.
     const other = await connect(unixUrl, { workspace });
     await other.attachSession(sessionId);
     const { jobs } = await watched.listJobs();
@@ -174,7 +174,7 @@ describe.each([
     });
   });
 
-  it("is used by frames of the exec server, without a place in the session", async () => {
+  it("works with the frames of the exec server, which have no order in the session", async () => {
     const { unixUrl } = await listeningHost({ scenario, arguments: words });
     const client = await FrameClient.connect(unixUrl);
     client.send({ type: "initialize", capabilities: { workspace: true } });
@@ -187,7 +187,7 @@ describe.each([
       method: "describe",
       params: {},
     });
-    // Of a call that nobody made, and of no call at all.
+    // Results for an unknown call, and without a call id.
     client.send({ type: "workspace_result", id: "nobodys", result: {} });
     client.send({ type: "workspace_result" });
     expect(await client.until(({ command }) => command === "workspace_result")).toMatchObject({
@@ -204,7 +204,7 @@ describe.each([
   });
 });
 
-/** A client that starts its own host, with the workspace of `cwd` from the command line. */
+/** A client that starts its own host and serves the workspace in `cwd` that the command line asks for. */
 async function startClient(cwd: string, { workspace }: Pick<RpcClientOptions, "workspace">) {
   const place = makePlace({ scenario });
   onTestFinished(() => place.remove());
@@ -220,7 +220,7 @@ async function startClient(cwd: string, { workspace }: Pick<RpcClientOptions, "w
 }
 
 describe("a host on stdin whose client serves the workspace", () => {
-  it("opens its session with the client's help, and acts there", async () => {
+  it("opens its session with the client's help and works there", async () => {
     const { cwd, workspace } = clientsPlace();
     const { client, place } = await startClient(cwd, { workspace });
     chmodSync(place.cwd, 0o555);
@@ -232,7 +232,7 @@ describe("a host on stdin whose client serves the workspace", () => {
     expect(await client.stop()).toMatchObject({ exitCode: 0 });
   });
 
-  it("ends with the error of a workspace that cannot be reached where the client serves none", async () => {
+  it("ends with workspace_unreachable if the client serves no workspace", async () => {
     const { client } = await startClient("/there", {});
     await expect(client.start()).rejects.toThrow("initialize with capabilities.workspace");
     expect(client.exitCode).toBe(5);
@@ -245,7 +245,7 @@ describe("a host on stdin whose client serves the workspace", () => {
       "is closed while the session opens",
       '{"type":"initialize","capabilities":{"workspace":true}}\n',
     ],
-  ])("does so, too, when stdin %s", async (_, input) => {
+  ])("fails in the same way when stdin %s", async (_, input) => {
     const words = ["--workspace", JSON.stringify({ client: true, cwd: "/there" })];
     const { code, stderr } = await runHost({ arguments: words }, input);
     expect(stderr).toMatch(/cannot be reached|workspace lost/);

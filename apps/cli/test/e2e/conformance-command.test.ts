@@ -24,7 +24,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs `tau conformance` to its end. */
+/** Runs `tau conformance` and waits for its end. */
 function conformance(...words: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
     execFile(
@@ -36,7 +36,7 @@ function conformance(...words: string[]): Promise<Outcome> {
   });
 }
 
-/** The files whose transcripts a run with these words plays. */
+/** The files of the transcripts that a run with these arguments plays. */
 async function transcriptFiles(words: readonly string[]): Promise<string[]> {
   const { stdout } = await conformance("--list", ...words);
   const names: string[] = JSON.parse(stdout).map(({ name }: { name: string }) => name);
@@ -49,7 +49,7 @@ const folder = mkdtempSync(join(tmpdir(), "tau-other-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let hosts = 0;
 
-/** A host that answers each line with what the code makes of `command`. */
+/** A host that answers each line with the result of the code for `command`. */
 function scriptedHost(code: string): string[] {
   hosts += 1;
   const file = join(folder, `host-${hosts}.mjs`);
@@ -67,7 +67,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   return ["--", process.execPath, file];
 }
 
-/** Talks to a host as a client does: each command after the answer to the one before. */
+/** Talks to a host as a client does: sends each command after the answer to the previous one. */
 async function talk(argv: readonly string[], commands: readonly object[]): Promise<Outcome> {
   const child = spawn(process.execPath, argv, { stdio: "pipe" });
   let stdout = "";
@@ -84,7 +84,7 @@ async function talk(argv: readonly string[], commands: readonly object[]): Promi
   createInterface({ input: child.stdout }).on("line", (line) => {
     stdout += `${line}\n`;
     const { type, command, success } = JSON.parse(line);
-    // A prompt is over at the end of its run.
+    // A prompt has ended when its run has.
     if (type === "agent_end" || (type === "response" && !(command === "prompt" && success))) next();
   });
   next();
@@ -93,10 +93,10 @@ async function talk(argv: readonly string[], commands: readonly object[]): Promi
 }
 
 describe.concurrent("tau conformance", () => {
-  it("says of Tau itself that everything holds, in every dialect", async () => {
+  it("finds no deviation in Tau, in any dialect", async () => {
     const dialects = slice(protocolNames, 1);
     const words = ["--json", "--strict", "--dialect", dialects.join()];
-    // A whole dialect is up to a hundred hosts; a part of it is one file.
+    // A whole dialect takes up to a hundred hosts; a part of it takes one file.
     if (!runsWhole) words.push("--filter", ...slice(await transcriptFiles(words), 1));
     const { code, stdout } = await conformance(...words, ...tau);
     const report = JSON.parse(stdout);
@@ -116,7 +116,7 @@ describe.concurrent("tau conformance", () => {
     }
   }, 600_000);
 
-  it("tells where another host leaves its document, and what holds all the same", async () => {
+  it("reports where another host deviates from its document, and what still holds", async () => {
     const host = scriptedHost(`
   const answer = { id: command.id, type: "response", command: command.type };
   if (command.type === "get_messages") {
@@ -157,8 +157,8 @@ describe.concurrent("tau conformance", () => {
     expect(strict.code).toBe(1);
   });
 
-  it("plays in the dialects that are asked for, in another wire format, and lists transcripts", async () => {
-    // Its calls have two ids.
+  it("plays the requested dialects over another wire format, and lists transcripts", async () => {
+    // The tool calls of this wire format have two ids.
     const words = ["--dialect", "co-mono,pi-rust", "--api", "openai-responses"];
     const { code, stdout } = await conformance(
       ...words,
@@ -174,7 +174,7 @@ describe.concurrent("tau conformance", () => {
     expect(list[0]).toMatchObject({ dialect: "pi-rust", scope: "document" });
   });
 
-  it("is the host of a transcript for a client, and tells what the client leaves out", async () => {
+  it("plays the host of a transcript for a client and reports what the client omits", async () => {
     const argv = [
       binPath,
       "conformance",
@@ -195,14 +195,14 @@ describe.concurrent("tau conformance", () => {
     expect(code).toBe(0);
     expect(stdout).toContain('{"id":"mine","type":"response","command":"prompt","success":true}');
     expect(stdout).toContain('"delta":"Hello world"');
-    // Several dialects share it: it is played in the first of them.
+    // Several dialects share the transcript; it is played in the first of them.
     const wrong = await talk(argv, [{ type: "prompt", message: 1 }, { type: "get_state" }]);
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toMatch(/Invalid field "message" of prompt: .*"message":1/);
     expect(wrong.stderr).toContain("never came");
   });
 
-  it("asks a host that says nothing no longer than it takes to see that", async () => {
+  it("stops asking a silent host as soon as it is known to be silent", async () => {
     const argv = [process.execPath, "-e", "setInterval(() => {}, 1e3)", "--"];
     const hurried = { timeoutMs: 200, startMs: 500, api: defaultApi, isStrict: false };
     const { played } = await runConformance({ argv, ...hurried });
@@ -217,7 +217,7 @@ describe.concurrent("tau conformance", () => {
   ] as const)("leaves no host and no folder behind when %s ends it", async (signal, exitCode) => {
     const temporary = mkdtempSync(join(tmpdir(), "tau-stopped-"));
     const pids = join(temporary, "pids");
-    // A host that neither answers nor leaves.
+    // A host that neither answers nor exits.
     const code = `fs.appendFileSync(${JSON.stringify(pids)}, process.pid + "\\n"); setInterval(() => {}, 1e3)`;
     const argv = [binPath, "conformance", "--", process.execPath, "-e", code, "--"];
     const child = spawn(process.execPath, argv, { env: { ...process.env, TMPDIR: temporary } });
@@ -231,7 +231,7 @@ describe.concurrent("tau conformance", () => {
     rmSync(temporary, { recursive: true });
   });
 
-  it("waits no longer for a host that says other things without end", async () => {
+  it("stops waiting for a host that sends other frames forever", async () => {
     const ticking = scriptedHost("void command;");
     const leave = "process.stdin.on('end', () => process.exit());";
     const file = ticking.at(-1) ?? "";
@@ -259,14 +259,14 @@ describe.concurrent("tau conformance", () => {
     [["--play", "a "], "transcripts have that in their name, such as"],
     [["--play", "no such"], "--play: no transcript fits"],
     [["node"], "node: the host and its arguments come behind --"],
-  ])("says of %j in a line what is wrong", async (words, text) => {
+  ])("explains in one line what is wrong with %j", async (words, text) => {
     const { code, stdout, stderr } = await conformance(...words, ...tau);
     expect(code).toBe(1);
     expect(stdout).toBe("");
     expect(stderr.trimEnd().split("\n")).toEqual([expect.stringContaining(text)]);
   });
 
-  it("cannot be run without a host, with a wrong option, or with a host that does not start", async () => {
+  it("refuses to run without a host, with an invalid option, or with a host that does not start", async () => {
     expect(await conformance()).toEqual({
       code: 1,
       stdout: "",

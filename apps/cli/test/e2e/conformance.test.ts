@@ -7,10 +7,10 @@ import { SchemaCheck } from "../support/schema-check.ts";
 import { binPath } from "../support/start-host.ts";
 
 const argv = [process.execPath, binPath];
-// The others are played in memory, and all of them by conformance-command.test.ts.
+// The other transcripts are played in memory; conformance-command.test.ts plays all of them.
 const withProcess = readTranscripts().filter(needsProcess);
 
-// A whole run plays them there, as strictly.
+// In a whole run, conformance-command.test.ts plays them just as strictly.
 const elsewhere = runsWhole ? "conformance-command.test.ts plays all of them" : undefined;
 
 describeWith(elsewhere)(

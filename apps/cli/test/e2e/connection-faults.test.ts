@@ -15,7 +15,7 @@ interface Access {
   readonly token: string;
 }
 
-/** A WebSocket by hand: its handshake, then whatever bytes a test sends. */
+/** A raw WebSocket: performs the handshake, then sends whatever bytes a test needs. */
 async function rawSocket({ url, token }: Access): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   onTestFinished(() => void socket.destroy());
@@ -35,13 +35,13 @@ async function rawSocket({ url, token }: Access): Promise<Socket> {
   return socket;
 }
 
-/** A masked frame, as a client has to send it. */
+/** A masked frame, as clients must send it. */
 function frameOf(opcode: number, payload: Buffer): Buffer {
   const head = Buffer.from([opcode, 0x80 | payload.length, 0, 0, 0, 0]);
   return Buffer.concat([head, payload]);
 }
 
-it("a peer that vanished is dropped after two pings, and its run goes on", async () => {
+it("a vanished peer is dropped after two pings, and its run continues", async () => {
   const files = { "agent/settings.json": JSON.stringify({ "listen.pingMs": 100 }) };
   const access = await listeningHost({ scenario, files });
   const watcher = await FrameClient.connect(access.url, access.token);
@@ -51,12 +51,12 @@ it("a peer that vanished is dropped after two pings, and its run goes on", async
   vanished.on("data", (bytes: Buffer) => {
     if (bytes[0] === PING) pings += 1;
   });
-  // It begins a run, and then answers nothing any more: no pong, no FIN.
+  // Starts a run, then answers nothing: no pong, no FIN.
   const prompt = JSON.stringify({ type: "prompt", message: "go", sessionId });
   vanished.write(frameOf(0x81, Buffer.from(prompt)));
   await once(vanished, "close");
   expect(pings).toBeGreaterThan(0);
-  // One that answers pings stays.
+  // A client that answers pings stays connected.
   expect(await watcher.until(({ type }) => type === "prompt_result")).toMatchObject({
     status: "completed",
   });
@@ -66,7 +66,7 @@ it("a peer that vanished is dropped after two pings, and its run goes on", async
 const huge = Buffer.alloc(10, 0xff);
 huge.set([0x81, 0xff]);
 
-it("broken framing ends its own connection alone", async () => {
+it("broken framing ends only its own connection", async () => {
   const access = await listeningHost({ scenario: ["done"] as never });
   const other = await FrameClient.connect(access.url, access.token);
   const sessionId = await other.open();
@@ -92,7 +92,7 @@ it("broken framing ends its own connection alone", async () => {
   }
 });
 
-it("half a line and half a request are forgotten with their connections", async () => {
+it("incomplete lines and requests are discarded with their connections", async () => {
   const access = await listeningHost({ scenario: ["done"] as never });
   const path = access.unixUrl.slice("unix:".length);
   for (const to of [{ path }, { port: Number(new URL(access.url).port), host: "127.0.0.1" }]) {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-// Which rounds see that a mechanism is missing; the campaign plays them beside all others.
+// The rounds that detect each disabled mechanism; the campaign plays them among all others.
 const seenBy = {
   intent: "lost-result",
   epoch: "late-writer",
@@ -16,11 +16,11 @@ const seenBy = {
   restore: "written-file",
   folder: "unclaimed-command",
 };
-/** A machine that stands still for a lease may miss the moment once. */
+/** A machine that stalls for a whole lease may miss the moment once. */
 const tries = 2;
 
 it.each(Object.entries(seenBy))(
-  "notices that %s is missing",
+  "detects that %s is disabled",
   async (mutant, scenario) => {
     for (let seed = 1; seed <= tries; seed += 1) {
       const { broken } = await playRound(seed, server, { mutant, scenario });
@@ -31,20 +31,20 @@ it.each(Object.entries(seenBy))(
   180_000,
 );
 
-// The last ones have each found a fault.
+// Each of the last rounds has found a bug.
 const directed = [
   ...Object.values(seenBy),
   ...["job-beside-call", "open-approval", "open-question", "merged-work", "subagent-at-work"],
   ...["late-restore", "late-merge"],
 ];
-it("breaks no promise while the disk is full", async () => {
+it("violates no guarantee while the disk is full", async () => {
   for (const seed of [1, 2, 3, 4]) {
     expect(await playRound(seed, server, { scenario: "full-disk" })).toMatchObject({ broken: [] });
   }
 }, 240_000);
 
 it.each(directed)(
-  "breaks no promise in %s",
+  "violates no guarantee in %s",
   async (scenario) => {
     const { broken, crashes } = await playRound(1, server, { scenario });
     expect(broken).toEqual([]);

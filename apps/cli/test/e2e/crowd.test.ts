@@ -7,7 +7,7 @@ import { HeapProbe } from "../support/heap-probe.ts";
 import { listeningHost } from "../support/listening-host.ts";
 import type { Frame } from "../support/test-client.ts";
 
-/** How many sessions, and how many clients; `TAU_CROWD=200x20` as before a release. */
+/** The number of sessions and clients; before a release, run with `TAU_CROWD=200x20`. */
 const [sessionCount = 12, clientCount = 5] = (
   process.env.TAU_CROWD ?? (runsWhole ? "60x10" : "12x5")
 )
@@ -15,10 +15,10 @@ const [sessionCount = 12, clientCount = 5] = (
   .map(Number);
 const STEPS = sessionCount * 6;
 const MIB = 2 ** 20;
-/** What may be left of all sessions together: compiled code, and buffers of sockets. */
+/** Memory that all sessions together may leave behind: compiled code and socket buffers. */
 const LEFT_MIB = 6;
 
-/** The same numbers each time. */
+/** Returns the same numbers each time. */
 function randomNumbers(seed: number) {
   let last = seed;
   return (below: number) => {
@@ -47,7 +47,7 @@ it("keeps sessions apart, whatever their clients do, and ends every prompt once"
     mkdirSync(cwd);
     sessions.push(await opener.open({ cwd }));
   }
-  // Attached to everything from the start: what it gets is the whole.
+  // Attached to every session from the start, so it receives all events.
   const clients: { client: FrameClient; attached: Set<string> }[] = [];
   const arrive = async () => {
     const client = await FrameClient.connect(unixUrl);
@@ -96,7 +96,7 @@ it("keeps sessions apart, whatever their clients do, and ends every prompt once"
   const ends = opener.frames.filter(({ type }) => type === "prompt_result");
   const ended = ends.map(({ promptId, sessionId }) => [promptId, sessionId]);
   expect(ended.toSorted()).toEqual([...accepted].toSorted());
-  // Each message of a user is in its own session.
+  // Each user message must be in the session it was sent to.
   const asked = opener.frames.filter(
     ({ type, message }) => type === "message_end" && (message as { role: string }).role === "user",
   );
@@ -109,7 +109,7 @@ it("keeps sessions apart, whatever their clients do, and ends every prompt once"
   expect((after - before) / MIB).toBeLessThan(LEFT_MIB);
 }, 120_000);
 
-/** Loads what the first session loads. */
+/** Loads everything that the first session needs. */
 async function warmUp(client: FrameClient, cwd: string): Promise<void> {
   const sessionId = await client.open({ cwd });
   await client.ask({ type: "prompt", message: `for ${sessionId}`, promptId: "warm", sessionId });
@@ -118,7 +118,7 @@ async function warmUp(client: FrameClient, cwd: string): Promise<void> {
   client.frames.length = 0;
 }
 
-/** Events of sessions that the client is not attached to. */
+/** Events of sessions to which the client is not attached. */
 function strayFrames({ client, attached }: { client: FrameClient; attached: Set<string> }) {
   return client.frames.filter(
     ({ type, sessionId }) => type !== "response" && !attached.has(String(sessionId)),

@@ -23,10 +23,10 @@ const server = fileURLToPath(
   ),
 );
 
-it("a language server ends with its host, also when that is killed", async () => {
+it("a language server ends with its host, even if the host is killed", async () => {
   const entry = {
     match: "*.txt",
-    // Its log is in the project.
+    // The server writes its log into the project.
     server: ["sh", "-c", `exec '${process.execPath}' '${server}' well server.log`],
   };
   const host = startHost({
@@ -55,7 +55,7 @@ it("a language server ends with its host, also when that is killed", async () =>
   await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 30_000 });
 }, 180_000);
 
-it("a host has one language server for its sessions in a folder, until the last is closed", async () => {
+it("a host uses one language server for its sessions in a folder, until the last is closed", async () => {
   const entry = {
     match: "*.txt",
     server: ["sh", "-c", `exec '${process.execPath}' '${server}' well server.log`],
@@ -92,7 +92,7 @@ it("a host has one language server for its sessions in a folder, until the last 
   expect(isAlive(host.child.pid ?? 0)).toBe(true);
 }, 180_000);
 
-it("@file.pdf on the command line is a part of the prompt", async () => {
+it("@file.pdf on the command line becomes part of the prompt", async () => {
   const files = { "project/plan.pdf": makePdf(["The plan of the house"]).toString("latin1") };
   const scenario = [{ when: { lastUserIncludes: "The plan of the house" }, content: "read" }];
   const { code, stdout, stderr } = await runHost({
@@ -103,7 +103,7 @@ it("@file.pdf on the command line is a part of the prompt", async () => {
   expect([code, stdout.trim(), stderr]).toEqual([0, "read", ""]);
 }, 60_000);
 
-describe("a subagent in a process of its own", () => {
+describe("a subagent in its own process", () => {
   const scenario = [
     ...worker("<child>", call("write", { path: "a.sh", content: "echo 'one\n" })),
     ...worker("start", call("task", { tasks: [{ id: "a", task: "<child>" }] })),

@@ -67,7 +67,7 @@ const bash = (command: string) => [{ type: "toolCall", name: "bash", arguments: 
 const done = { repeat: true, content: "done" };
 
 describe("the repository's own tasks", () => {
-  it("are solved by a model that can, and by none that does nothing", async () => {
+  it("are solved by a capable model, and by none that does nothing", async () => {
     const names = slice(readdirSync(join(examples, "eval-tasks")), 4);
     const solutions = JSON.parse(readFileSync(join(examples, "eval-solutions.json"), "utf8"));
     for (const [scenario, share] of [
@@ -93,7 +93,7 @@ describe("the repository's own tasks", () => {
   }, 300_000);
 });
 
-it("prints a table, of fresh copies that each run has for itself", async () => {
+it("prints a table of runs that each had a fresh copy", async () => {
   const solve = bash("test ! -e done && echo $RANDOM > done && cat start > end");
   const at = place([onFirst("<a>", solve), onFirst("<b>", "no"), done], {
     "a/task.json": task(
@@ -118,7 +118,7 @@ it("prints a table, of fresh copies that each run has for itself", async () => {
   expect(host.stderr).toMatch(/b 1\/2: not passed/);
 }, 120_000);
 
-it("goes on after kill -9, and repeats no run that has a result", async () => {
+it("continues after kill -9 and repeats no run that has a result", async () => {
   const tasks = { "a.json": task("<a>", "test -f done"), "b.json": task("<b>", "test -f done") };
   const at = place(
     [onFirst("<a>", bash("touch done")), onFirst("<b>", bash("sleep 600")), done],
@@ -134,7 +134,7 @@ it("goes on after kill -9, and repeats no run that has a result", async () => {
   const [journal = ""] = globSync(join(at.folder, "agent/evaluations/*/journal.jsonl"));
   const lines = readFileSync(journal, "utf8").trim().split("\n");
   const begun = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === "begun");
-  // As if the power had failed while it was written.
+  // Truncated, as after a power failure during the write.
   writeFileSync(journal, `${lines.join("\n")}\n{"type":"done","result":{"task":"b`);
   writeFileSync(
     join(at.folder, "scenario.json"),
@@ -153,11 +153,11 @@ it("goes on after kill -9, and repeats no run that has a result", async () => {
   expect(report.all).toMatchObject({ passed: 2, runs: 2 });
   expect(stderr).not.toContain("a: ");
   for (const { root } of begun) expect(existsSync(root)).toBe(false);
-  // The next one is another evaluation.
+  // The next command starts a new evaluation.
   expect((await evaluate(at)).report.all).toMatchObject({ passed: 1, runs: 2 });
 }, 180_000);
 
-it("stops when its first three runs fail in the same words", async () => {
+it("stops when its first three runs fail with the same error", async () => {
   const names = ["a", "b", "c", "d", "e"];
   const at = place(
     [done],
@@ -172,7 +172,7 @@ it("stops when its first three runs fail in the same words", async () => {
   expect(code).toBe(1);
 }, 120_000);
 
-it("host options behind -- win, and those that an evaluation decides are refused", async () => {
+it("prefers host options after --, and refuses those that an evaluation sets itself", async () => {
   const at = place([done], { "a.json": task("p", "true") });
   const host = start(at, ["--model", "scripted/gone.json"]);
   expect((await host.ended).code).toBe(0);
@@ -182,9 +182,9 @@ it("host options behind -- win, and those that an evaluation decides are refused
 }, 120_000);
 
 describeWith(bubblewrapIsMissing)("an agent that looks for the check", () => {
-  it("finds it nowhere: not by its path, in /proc, in variables, or in git", async () => {
+  it("finds it nowhere: neither by its path nor in /proc, in variables or in git", async () => {
     const secret = "THE-HIDDEN-CHECK";
-    // Not in a folder for temporary files, of which the sandbox has its own.
+    // Not in the system's temporary folder, which the sandbox replaces with its own.
     const folder = mkdtempSync("/var/tmp/tau-eval-test-");
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const at = place([]);
@@ -226,7 +226,7 @@ describeWith(bubblewrapIsMissing)("an agent that looks for the check", () => {
         .map((line) => JSON.parse(line));
       const results = said.filter(({ message }) => message?.role === "toolResult");
       expect(results).toHaveLength(3);
-      // What it looked for in its own words does not count.
+      // The agent's own search text does not count.
       expect(JSON.stringify(results).replaceAll("THE-HIDD ", "")).not.toContain(secret);
     }
   }, 120_000);
@@ -245,7 +245,7 @@ describe("a policy", () => {
     ["as JSON", ["--policy", JSON.stringify(policy)], []],
     ["of the hosts", [], ["--policy", "company.json"]],
     ["of the hosts, after an equals sign", [], ["--policy=company.json"]],
-  ])("holds for each run, %s, whatever files a task has", async (_way, words, behind) => {
+  ])("applies to each run, %s, whatever files a task has", async (_way, words, behind) => {
     const files = {
       "a.json": task("go", "test -e made", { folder: "data" }),
       "data/company.json": "{}",

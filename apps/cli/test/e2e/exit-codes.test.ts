@@ -24,7 +24,7 @@ async function exitCodeOf(place: Place, ...words: string[]) {
 
 const header = { type: "session", version: 3, id: "s", timestamp: "2026-11-24T00:00:00.000Z" };
 
-it("a start with a session that another process holds ends with 3", async () => {
+it("exits with 3 if another process holds the session", async () => {
   const place = keptPlace();
   const words = ["--session-id", "taken"];
   const first = startHost({}, { place: withWords(place, ...words) });
@@ -34,7 +34,7 @@ it("a start with a session that another process holds ends with 3", async () => 
   await first.finish();
 });
 
-it("a start with a damaged session ends with 4", async () => {
+it("exits with 4 if the session is damaged", async () => {
   const place = keptPlace();
   const path = join(place.folder, "damaged.jsonl");
   writeFileSync(path, `${JSON.stringify({ ...header, id: 7 })}\n`);
@@ -42,11 +42,11 @@ it("a start with a damaged session ends with 4", async () => {
   expect(await exitCodeOf(place, "--session", path)).toEqual({ code: 4, stdout: "" });
 });
 
-it("a mistake ends with 1", async () => {
+it("exits with 1 for a usage error", async () => {
   expect(await exitCodeOf(keptPlace(), "--thinking", "much")).toEqual({ code: 1, stdout: "" });
 });
 
-it("tau help exit-codes lists them", () => {
+it("tau help exit-codes lists the codes", () => {
   const { status, stdout } = spawnSync(process.execPath, [binPath, "help", "exit-codes"]);
   expect(status).toBe(0);
   expect(String(stdout)).toMatch(/^ *3 +Another process holds the session/m);

@@ -37,7 +37,7 @@ const oneSubagent = {
 describe("--trajectory-file", () => {
   const words = ["-p", "--trajectory-file", "t.json"];
 
-  it("has the subagents, also those of a session that is not saved", async () => {
+  it("includes the subagents, even of a session that is not saved", async () => {
     for (const more of [[], ["--no-session"]]) {
       const place = makePlace({ scenario, arguments: [...words, ...more, "start"] });
       const { code } = await run(place);
@@ -48,7 +48,7 @@ describe("--trajectory-file", () => {
     }
   }, 60_000);
 
-  it("is written after a failure, and after a signal", async () => {
+  it("is written after a failure and after a signal", async () => {
     const fault = { kind: "status" as const, status: 401, message: "bad key" };
     const failing = makePlace({
       scenario: [{ content: "x", fault }],
@@ -72,7 +72,7 @@ describe("--trajectory-file", () => {
     expect(steps.some(({ tool_calls: calls = [] }) => calls.length > 0)).toBe(true);
   }, 60_000);
 
-  it("is refused in rpc mode, and a file that cannot be written makes the exit code 1", async () => {
+  it("is refused in rpc mode, and makes the exit code 1 if the file cannot be written", async () => {
     const rpc = await run(
       makePlace({ arguments: ["--mode", "rpc", "--trajectory-file", "t.json"] }),
     );
@@ -87,7 +87,7 @@ describe("--trajectory-file", () => {
   }, 60_000);
 });
 
-it("exports a session of a store with its subagents, over RPC and from outside", async () => {
+it("exports a session of a store with its subagents, both over RPC and with tau export", async () => {
   const stores = new URL(
     "../../../../packages/coding-agent/dist/session-store.js",
     import.meta.url,
@@ -108,14 +108,14 @@ it("exports a session of a store with its subagents, over RPC and from outside",
   expect(trajectoryIn(place)).toMatchObject(oneSubagent);
   const outside = ["export", "order-1", "--format", "atif", "-o", "outside.json", ...store];
   expect(await runCommand(place, outside)).toMatchObject({ code: 0, stderr: "" });
-  // From outside nobody knows the system prompt.
+  // Outside the session, the system prompt is unknown.
   expect(trajectoryIn(place, "outside.json")).toMatchObject({
     ...oneSubagent,
     steps: oneSubagent.steps.slice(1),
   });
 }, 60_000);
 
-it("tau export names what it cannot find or do", async () => {
+it("tau export reports what it cannot find or do", async () => {
   const place = makePlace();
   const refusal = async (...words: string[]) =>
     (await runCommand(place, ["export", ...words])).stderr;

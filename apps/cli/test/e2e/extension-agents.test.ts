@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { PI_VERSION } from "../../src/process/version.ts";
 import { startHost } from "../support/start-host.ts";
 
-/** Runs an agent in another host, as pi extensions with subagents do. */
+/** Runs an agent in another host, like pi extensions with subagents. */
 const extension = `
   import { join } from "node:path";
   import { getPackageDir, RpcClient } from "@earendil-works/pi-coding-agent";
@@ -31,7 +31,7 @@ const extension = `
 `;
 
 it.each(["beside the host", "nowhere"])(
-  "an extension runs an agent of its own, with a program %s",
+  "an extension runs its own agent, with a program %s",
   async (where) => {
     const files = {
       "agent/extensions/ask.ts": extension,
@@ -51,7 +51,7 @@ it.each(["beside the host", "nowhere"])(
   },
 );
 
-/** Starts a program of its own that imports pi's packages from anywhere. */
+/** Starts a program that imports pi's packages from outside this repository. */
 const starting = `
   import { createRequire } from "node:module";
   import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -77,7 +77,7 @@ const starting = `
   }
 `;
 
-it("a program that an extension starts imports pi's packages", async () => {
+it("a program started by an extension can import pi's packages", async () => {
   const host = startHost({ files: { "agent/extensions/starting.ts": starting } });
   host.send({ id: "1", type: "prompt", message: "/program" });
   const { message } = await host.until({ "...": true, method: "notify" });

@@ -22,7 +22,7 @@ export default (pi) => {
   });
 };`;
 
-describe("what an extension starts", () => {
+describe("a process started by an extension", () => {
   it.each(Object.entries(ways))("writes nothing between the frames: %s", async (_, start) => {
     const host = startHost({ files: { "agent/extensions/start.js": extension(start) } });
     host.send({ type: "prompt", message: "/start", id: "p" });
@@ -32,7 +32,7 @@ describe("what an extension starts", () => {
     expect(host.stderr).toContain("rubbish");
   });
 
-  it("takes no commands from the client", async () => {
+  it("reads no commands of the client", async () => {
     const reader = `spawn("cat", { stdio: ["inherit", "ignore", "ignore"] })`;
     const host = startHost({ files: { "agent/extensions/start.js": extension(reader) } });
     host.send({ type: "prompt", message: "/start", id: "p" });

@@ -39,7 +39,7 @@ const commands = `
   }
 `;
 
-/** As loops and listings of published extensions do it. */
+/** Written like the loops and listings of published extensions. */
 const looping = `
   export default function (pi: any) {
     let rounds = 0;
@@ -63,7 +63,7 @@ const framesOf = (stdout: string) =>
     .map((line) => JSON.parse(line));
 
 describe("the built host with an extension", () => {
-  it("offers its tool and command, takes its flag and carries its dialog", async () => {
+  it("offers its tool and command, accepts its flag and shows its dialog", async () => {
     const host = await startMemoryHost({ files, scenario, arguments: ["--word", "ho"] });
     host.send({ id: "1", type: "get_commands" });
     expect(await host.until({ "...": true, id: "1" })).toMatchObject({
@@ -84,7 +84,7 @@ describe("the built host with an extension", () => {
     });
   });
 
-  it("goes on with what an extension says at the end of a run", async () => {
+  it("continues with the message that an extension sends at the end of a run", async () => {
     const files = { "agent/extensions/looping.ts": looping };
     const host = await startMemoryHost({
       files,
@@ -103,7 +103,7 @@ describe("the built host with an extension", () => {
     expect(message).toMatch(/^user .*looping\.ts$/);
   });
 
-  it("ends open dialogs as dismissed when the run is aborted", async () => {
+  it("dismisses open dialogs when the run is aborted", async () => {
     const host = await startMemoryHost({ files, scenario });
     host.send({ id: "1", type: "prompt", message: "say it" });
     await host.until({ "...": true, type: "extension_ui_request", method: "confirm" });
@@ -114,7 +114,7 @@ describe("the built host with an extension", () => {
     await host.until({ "...": true, id: "2" });
   });
 
-  it("gives each prompt one result, also when its command is still on at the end", async () => {
+  it("gives each prompt one result, even if its command is still running at the end", async () => {
     const host = await startMemoryHost({ files: { "agent/extensions/commands.ts": commands } });
     host.send({ id: "ask", type: "prompt", message: "/ask" });
     await host.until({ "...": true, type: "extension_ui_request", method: "select" });
@@ -130,7 +130,7 @@ describe("the built host with an extension", () => {
     expect(results.map(({ id }) => id).toSorted()).toEqual(accepted.map(({ id }) => id).toSorted());
   });
 
-  it("aborts a prompt that was sent right before, whatever extensions do with it first", async () => {
+  it("aborts a prompt that was just sent, whatever extensions do with it first", async () => {
     const slow = `export default (pi: any) => {
       for (const name of ["input", "session_before_switch"])
         pi.on(name, async () => { await new Promise((resolve) => setTimeout(resolve, 30)); });
@@ -148,7 +148,7 @@ describe("the built host with an extension", () => {
     await host.until({ type: "prompt_result", id: "p", status: "completed" });
   });
 
-  it("announces no result for what an extension says by itself", async () => {
+  it("announces no result for a message that an extension sends unprompted", async () => {
     const files = { "agent/extensions/commands.ts": commands };
     const host = await startMemoryHost({ files, scenario: ["an answer"] });
     host.send({ type: "prompt", message: "/talk" });
@@ -158,7 +158,7 @@ describe("the built host with an extension", () => {
     expect(results).toEqual([{ type: "prompt_result", status: "handled" }]);
   });
 
-  it("reports a compaction that an extension calls off, or never decides on, as aborted", async () => {
+  it("reports a compaction as aborted if an extension cancels it or never decides", async () => {
     const files = {
       "agent/extensions/veto.ts": `export default (pi: any) => pi.on("session_before_compact",
         (event: any) => (event.customInstructions === "wait" ? new Promise(() => {}) : { cancel: true }));`,
@@ -181,7 +181,7 @@ describe("the built host with an extension", () => {
     await host.until({ "...": true, id: "3", success: true });
   });
 
-  it("ends when an extension asks for it, and tells extensions once [pisces.shutdown]", async () => {
+  it("ends when an extension requests it, and notifies extensions once [pisces.shutdown]", async () => {
     const host = startHost({ files });
     host.send({ id: "1", type: "prompt", message: "/leave" });
     expect(await host.until({ "...": true, id: "1" })).toMatchObject({ success: true });
@@ -189,7 +189,7 @@ describe("the built host with an extension", () => {
     expect(readFileSync(join(host.place.cwd, "ended.txt"), "utf8")).toBe("quit");
   });
 
-  it("tells extensions of its end also on a signal", async () => {
+  it("also notifies extensions of its end on a signal", async () => {
     const host = startHost({ files });
     host.send({ id: "1", type: "get_commands" });
     await host.until({ "...": true, id: "1" });
@@ -198,7 +198,7 @@ describe("the built host with an extension", () => {
     expect(readFileSync(join(host.place.cwd, "ended.txt"), "utf8")).toBe("quit");
   });
 
-  it("loads none of them when told so", async () => {
+  it("loads no extensions if they are disabled", async () => {
     const host = startHost({ files, arguments: ["--no-extensions"] });
     host.send({ id: "1", type: "get_commands" });
     expect(await host.until({ "...": true, id: "1" })).toMatchObject({ data: { commands: [] } });
@@ -220,12 +220,12 @@ describe("the built host with an extension", () => {
     expect(stderr).toContain(`tau: error: Invalid option ${text}`);
   });
 
-  it("takes what they declare in a host with many sessions", async () => {
+  it("accepts options declared by extensions in a host with many sessions", async () => {
     const argv = ["--mode", "rpc", "--sessions", "--word", "ho"];
     expect(await runHost({ files, arguments: argv })).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("leaves a project's extensions out until it is trusted", async () => {
+  it("ignores a project's extensions until the project is trusted", async () => {
     const local = { "project/.pi/extensions/local.ts": extension };
     for (const [trust, count] of [
       ["--no-approve", 0],

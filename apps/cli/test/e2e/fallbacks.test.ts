@@ -1,4 +1,4 @@
-/** Fallbacks and keys that clients give, over the protocol and against the built host. */
+/** Fallback models, and keys supplied by clients, over the protocol against the built host. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { overloaded, type Scenario, toolCall, turn } from "@tau-agent/ai/testing";
@@ -38,7 +38,7 @@ async function start(files: Record<string, string>, options: RpcClientOptions) {
   return { client, events, place, stderr: () => stderr };
 }
 
-/** Everything below a folder, as one text. */
+/** The contents of all files below a folder as one text. */
 function everythingIn(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -52,7 +52,7 @@ const delegates: Scenario = ({ lastUserText, toolResults }) => {
 };
 
 describe("a client with fallbacks", () => {
-  it("receives a fallback as an event, and subagents in their own processes have it, too", async () => {
+  it("is notified of a fallback, which also works for subagents in their own processes", async () => {
     const { files, first } = await twoVendors({
       first: delegates,
       second: () => "second looked",
@@ -76,7 +76,7 @@ describe("a client with fallbacks", () => {
     expect(last).toMatchObject({ provider: "second", model: "one" });
   });
 
-  it("receives it again when it attaches later and asks for what it missed", async () => {
+  it("receives the event again when it attaches later and asks for missed frames", async () => {
     const { files } = await twoVendors({ first: [], second: ["hello"], fault: () => overloaded() });
     const host = startHost({ files, arguments: ["--sessions", "--model", "first/one"] });
     host.send({ id: "o", type: "open_session", fallbackModels: ["second/one"] });
@@ -100,7 +100,7 @@ describe("a client with fallbacks", () => {
     expect(ended.stderr).toMatch(/Model not found: second\/oen\. Did you mean second\/one/);
   });
 
-  it("goes on with the fallback after its host was killed", async () => {
+  it("stays on the fallback after its host was killed", async () => {
     const works: Scenario = ({ index }) =>
       index === 0 ? turn(toolCall("bash", { command: "sleep 60" })) : "done";
     const { files } = await twoVendors({ first: [], second: works, fault: () => overloaded() });
@@ -127,8 +127,8 @@ describe("a client with fallbacks", () => {
   });
 });
 
-describe("a client that gives keys", () => {
-  it("serves the host and its subagents, and the key is in no file", async () => {
+describe("a client that supplies keys", () => {
+  it("serves the host and its subagents without storing the key in a file", async () => {
     const { files, first } = await twoVendors({
       first: ({ lastUserText, toolResults }) => {
         if (!lastUserText.includes("delegate")) return "looked";
@@ -154,7 +154,7 @@ describe("a client that gives keys", () => {
     expect(everythingIn(place.folder)).not.toContain(SECRET);
   });
 
-  it("is asked once more after a 401, and its error ends a prompt where it gives none", async () => {
+  it("is asked once more after a 401, and its error ends the prompt if it has no key", async () => {
     const { files } = await twoVendors({ first: () => "hi", second: [], keys: [SECRET] });
     const keys = ["an-old-key", SECRET];
     const { client } = await start(files, { credentials: () => ({ apiKey: keys.shift() ?? "" }) });
@@ -168,7 +168,7 @@ describe("a client that gives keys", () => {
     });
   });
 
-  it("shows approvals as before, where it has no function for them", async () => {
+  it("still shows approvals as before if it has no function for them", async () => {
     const { files } = await twoVendors({
       first: ({ toolResults: [result] }) =>
         result === undefined ? turn(toolCall("bash", { command: "echo ran" })) : `${result.text}`,
@@ -204,7 +204,7 @@ describe.each([[[]], [["--isolate", "process"]]])("a host with many sessions %j"
     return { ...vendors, ...host, opener };
   };
 
-  it("asks the connection that opened the session, and no other", async () => {
+  it("asks only the connection that opened the session", async () => {
     const { opener, url, token, host } = await begin();
     const other = await FrameClient.connect(url, token);
     await other.ask(answersKeys);
@@ -235,7 +235,7 @@ describe.each([[[]], [["--isolate", "process"]]])("a host with many sessions %j"
     expect(shown.join("") + host.stderr).not.toContain(SECRET);
   });
 
-  it("asks nobody whose capabilities do not name it", async () => {
+  it("does not ask a client whose capabilities omit it", async () => {
     const { unixUrl } = await begin();
     for (const hostRequests of [true, ["dialog"]]) {
       const client = await FrameClient.connect(unixUrl);
@@ -243,14 +243,14 @@ describe.each([[[]], [["--isolate", "process"]]])("a host with many sessions %j"
       const { data } = await client.ask({ type: "open_session" });
       const { sessionId } = data as { sessionId: string };
       await client.ask({ type: "prompt", message: "go", sessionId });
-      // The key of models.json is sent instead.
+      // The key in models.json is sent instead.
       const isEnd = ({ type }: Frame) => type === "prompt_result";
       expect(await client.until(isEnd)).toMatchObject({ status: "error", code: "auth" });
       expect(client.frames.some(isQuestion)).toBe(false);
     }
   });
 
-  it("asks who comes next when the one that opened the session has left", async () => {
+  it("asks the next client when the one that opened the session has left", async () => {
     const { opener, unixUrl } = await begin();
     const { data } = await opener.ask({ type: "open_session" });
     const { sessionId } = data as { sessionId: string };
@@ -265,7 +265,7 @@ describe.each([[[]], [["--isolate", "process"]]])("a host with many sessions %j"
     expect(await next.until(isEnd)).toMatchObject({ status: "completed" });
   });
 
-  it("opens a session with its own fallbacks, and says which name is wrong", async () => {
+  it("opens a session with its own fallbacks and reports which name is wrong", async () => {
     const { opener } = await begin();
     expect(
       await opener.ask({ type: "open_session", fallbackModels: ["second/oen"] }),

@@ -12,7 +12,7 @@ const shared = { name: "ticket", description: "A ticket.", parameters, subagents
 const own = { name: "private", description: "Of the session alone.", parameters };
 const text = (said: string) => ({ content: [{ type: "text", text: said }] });
 
-/** The innermost of two subagents calls both tools. */
+/** The inner one of two nested subagents calls both tools. */
 const place = (settings: Record<string, unknown> = {}, task: Record<string, unknown> = {}): Place =>
   repositoryPlace(
     [
@@ -27,12 +27,12 @@ const place = (settings: Record<string, unknown> = {}, task: Record<string, unkn
     settings,
   );
 
-describe("a tool of the client that subagents get", () => {
+describe("a client's tool that is passed to subagents", () => {
   it.each([
     ["in a host of its own", {}, {}],
     ["in a copy of the working tree", {}, { isolated: true }],
     ["in a host that a setting starts", { "task.command": [execPath, binPath] }, {}],
-  ])("is called with their ids, and no other tool is: %s", async (_, settings, task) => {
+  ])("is called with the ids of the subagents, unlike any other tool: %s", async (_, settings, task) => {
     const at = place(settings, task);
     await using client = new RpcClient({
       command: [execPath, binPath],
@@ -68,7 +68,7 @@ describe("a tool of the client that subagents get", () => {
   });
 });
 
-it("a subagent's call is cancelled with the run, and its result is late", async () => {
+it("has its call cancelled with the run, and a late result is ignored", async () => {
   const host = startHost({}, { place: place() });
   host.send({ type: "set_host_tools", tools: [shared] });
   host.send({ type: "prompt", message: "start" });
@@ -87,7 +87,7 @@ it("a subagent's call is cancelled with the run, and its result is late", async 
   });
 });
 
-describe("a URI of the client that a subagent reads and writes", () => {
+describe("a client's URI that a subagent reads and writes", () => {
   const scenario = [
     {
       when: { lastUserIncludes: "<inner>", hasToolResults: false },
@@ -105,7 +105,7 @@ describe("a URI of the client that a subagent reads and writes", () => {
     ["in a host of its own", {}, {}],
     ["in a copy of the working tree", {}, { isolated: true }],
     ["in a host that a setting starts", { "task.command": [execPath, binPath] }, {}],
-  ])("goes to the client: %s", async (_, settings, task) => {
+  ])("is requested from the client: %s", async (_, settings, task) => {
     const starts = call("task", { tasks: [{ id: "out", task: "<outer>" }], ...task });
     const at = repositoryPlace([...scenario, ...worker("start", starts)], settings);
     onTestFinished(() => at.remove());
@@ -144,7 +144,7 @@ describe("a URI of the client that a subagent reads and writes", () => {
     }
   });
 
-  it("is not wanted any more after an abort", async () => {
+  it("has its request cancelled by an abort", async () => {
     const starts = call("task", { tasks: [{ id: "out", task: "<outer>" }] });
     const host = startHost(
       {},

@@ -23,31 +23,31 @@ const keys = {
   LOOPBACK_KEY: "CANARY-loopback-31415926",
 };
 
-/** Kinds whose isolated task is refused, with the words that name what they define. */
+/** Kinds of repository whose isolated task is refused, with words that the error must contain. */
 const filter = "goes through the git filter";
 const refusals = new Map([
   ["a filter with its attributes", filter],
   ["a filter with attributes beside its configuration", filter],
 ]);
 
-/** Git matches these patterns endlessly; the host answers meanwhile, and an abort ends it. */
+/** Git matches these patterns forever; the host still answers meanwhile, and an abort ends the matching. */
 const endless = new Set(["patterns of ignore files that backtrack", "patterns that backtrack"]);
 const alone = new Set([...endless, "programs named as those that the host runs"]);
 
-/** What came of a host in a repository. */
+/** The result of running a host in a repository. */
 interface Outcome {
   readonly code: number | null;
   readonly status: unknown;
   readonly hasMarker: boolean;
-  /** What is new in the user's folder. */
+  /** New files in the user's folder. */
   readonly made: readonly string[];
   /** Everything that left the host: requests, frames, stderr, session files. */
   readonly left: string;
-  /** The longest time that `get_state` took, in ms. */
+  /** The longest response time of `get_state`, in ms. */
   readonly slowest: number;
 }
 
-/** Calls of every kind, one isolated task among them, whose subagent writes a file. */
+/** Makes calls of every kind, including an isolated task whose subagent writes a file. */
 function reply({ lastUserText, toolResults }: ScenarioRequest) {
   if (lastUserText.includes("<sub>")) {
     if (toolResults.length > 0) return "aaaaaaaaaaaaaaaaaaaaaaaa!";
@@ -66,7 +66,7 @@ function reply({ lastUserText, toolResults }: ScenarioRequest) {
 
 const settingsFile = ".pi/settings.json";
 
-/** Settings of several kinds are one file: lists grow, groups are merged. */
+/** Settings of several kinds share one file: lists are concatenated, objects merged. */
 function mergeInto(target: Record<string, unknown>, added: object): object {
   for (const [key, value] of Object.entries(added)) {
     const old = target[key];
@@ -115,7 +115,7 @@ async function open(kinds: readonly string[]): Promise<Outcome> {
     const sessions = join(place.folder, "agent", "sessions");
     const left = [
       ...server.requests.map(({ body, path, headers }) =>
-        // The key of its own server is the only one that leaves.
+        // Only the key of the server itself may leave the host.
         JSON.stringify([path, body, { ...headers, authorization: "" }]),
       ),
       ...[host.stdout, host.stderr],
@@ -135,12 +135,12 @@ async function open(kinds: readonly string[]): Promise<Outcome> {
   }
 }
 
-/** Prompts once, and asks for the state all the time; the end may be that the task is aborted. */
+/** Prompts once and requests the state all the time; an endless task is aborted. */
 async function prompt(host: HostProcess, isEndless: boolean) {
   host.send({ type: "prompt", message: "/leak this", id: "p" });
   let status: unknown;
   let slowest = 0;
-  /** Since the task began. */
+  /** Counted since the task began. */
   let polls = Number.NaN;
   while (status === undefined) {
     const asked = performance.now();
@@ -162,7 +162,7 @@ async function prompt(host: HostProcess, isEndless: boolean) {
 
 const isGit = (path: string) => path.split("/").includes(".git");
 
-/** The paths that a kind needs for itself. */
+/** The paths that this kind of repository needs. */
 function pathsOf(plant: Plant): readonly string[] {
   const folder = mkdtempSync(join(tmpdir(), "tau-paths-"));
   const paths: string[] = [];
@@ -185,7 +185,7 @@ function pathsOf(plant: Plant): readonly string[] {
 
 const isWithin = (path: string, other: string) => path === other || path.startsWith(`${other}/`);
 
-/** Kinds that are in nobody's way share a repository; what concerns git has one for itself. */
+/** Kinds that do not interfere share a repository; each kind that concerns git has its own. */
 function groups(): readonly (readonly string[])[] {
   const own: string[][] = [];
   const shared: { kinds: string[]; paths: string[] }[] = [];
@@ -213,7 +213,7 @@ const repositories = groups();
 const tried = slice(repositories, 6);
 const outcomes = new Map<readonly string[], Promise<Outcome>>();
 
-/** As many hosts at a time as there are processors. */
+/** Runs as many hosts at a time as there are processors. */
 beforeAll(() => {
   const waiting = tried.map((kinds) => {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -232,7 +232,7 @@ beforeAll(() => {
   for (let each = 0; each < Math.max(2, availableParallelism()); each += 1) void work();
 });
 
-it("brings every kind of hostile repository", () => {
+it("withstands every kind of hostile repository", () => {
   expect(repositories.flat().sort()).toEqual(Object.keys(plants).sort());
 });
 
@@ -250,7 +250,7 @@ it.each(tried.map((kinds) => [kinds.join("; "), kinds] as const))(
     const isMade = refused === undefined && !endless.has(kind);
     expect(outcome?.made).toEqual(isMade ? ["made.txt"] : []);
     expect(outcome?.left.includes(refused ?? "")).toBe(true);
-    // A quiet machine takes a tenth of a second; other hosts and tests run beside this one.
+    // A quiet machine takes 0.1 s, but other hosts and tests run at the same time.
     expect(outcome?.slowest).toBeLessThan(3000);
   },
 );

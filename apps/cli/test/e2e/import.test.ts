@@ -30,7 +30,7 @@ it("a transcript of Claude Code is continued with --continue", async () => {
   expect(done.code).toBe(0);
   const [path = "", ...said] = done.stdout.split("\n");
   expect(said).toContain("2 messages, 1 call and 1 result of Claude Code");
-  // Nothing of the transcript reaches a terminal as it is.
+  // Control characters of the transcript never reach a terminal unescaped.
   expect(done.stdout).toContain("it worked in /elsewhere\ufffd[2J; the session is for");
   const host = startHost({}, { place });
   host.child.stdin.end();
@@ -40,7 +40,7 @@ it("a transcript of Claude Code is continued with --continue", async () => {
   expect(exported).toMatchObject({ code: 0, stderr: "" });
 }, 60_000);
 
-it("a file that is not a transcript leaves nothing behind", async () => {
+it("importing a file that is not a transcript creates nothing", async () => {
   const place = makePlace();
   writeFileSync(join(place.cwd, "notes.jsonl"), '{"type":"user","uuid":"u","sessionId":"s"}\n');
   const refusal = async (...words: string[]) =>

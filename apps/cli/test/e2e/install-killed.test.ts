@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { binPath } from "../support/start-host.ts";
 
-/** A registry with one package, whose archive comes when the test lets it come. */
+/** A registry with one package, whose archive is held back until the test releases it. */
 async function startRegistry(folder: string) {
   const source = join(folder, "package");
   mkdirSync(join(source, "extensions"), { recursive: true });
@@ -47,7 +47,7 @@ async function startRegistry(folder: string) {
   return registry;
 }
 
-/** Whom kill -9 hits: tau alone, or all of its group, as when the machine goes down. */
+/** What `kill -9` hits: tau alone, or its whole process group, as when the machine goes down. */
 it.each([
   { whom: "alone", sign: 1 },
   { whom: "with the npm that it has started", sign: -1 },
@@ -86,7 +86,7 @@ it.each([
     await expect.poll(said).toBe("tau: Installing npm:pi-thing …\n");
     process.kill(sign * (child.pid ?? Number.NaN), "SIGKILL");
     await once(child, "exit");
-    // An npm that went on would change the folder under the next one.
+    // If npm continued, it would change the folder while the next npm uses it.
     const isOver = () => registry.waiting.every(({ destroyed }) => destroyed);
     await expect.poll(isOver, { timeout: 5_000 }).toBe(true);
     await ended;
@@ -95,7 +95,7 @@ it.each([
     expect(listed.code).toBe(0);
     expect(listed.output).not.toContain("pi-thing");
 
-    // The lock of the dead is free at once.
+    // The lock of a dead process is free at once.
     const locks = readdirSync(agent).filter((name) => name.endsWith(".lock"));
     expect(locks).toEqual(["packages.lock"]);
     registry.isOpen = true;

@@ -13,8 +13,8 @@ async function processOf(client: FrameClient, sessionId: string): Promise<number
   return Number((data as { output: string }).output);
 }
 
-describe("a session in a process of its own", () => {
-  it("has the frames of any other session, for all its clients", async () => {
+describe("a session in its own process", () => {
+  it("sends all its clients the same frames as any other session", async () => {
     const { host, unixUrl, url, token } = await listeningHost(setup);
     const one = await FrameClient.connect(unixUrl);
     const two = await FrameClient.connect(url, token);
@@ -53,7 +53,7 @@ describe("a session in a process of its own", () => {
     expect(await areGone(pids)).toBe(true);
   });
 
-  it("is served over HTTP, too", async () => {
+  it("is also served over HTTP", async () => {
     const { http, token } = await listeningHost(setup);
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const post = async (command: object) => {
@@ -78,7 +78,7 @@ describe("a session in a process of its own", () => {
     expect(text).toContain(`id: ${streamId}:1\ndata: {"type":"agent_start"`);
   });
 
-  it("takes no other session with it when its process dies", async () => {
+  it("does not affect other sessions when its process dies", async () => {
     const { unixUrl } = await listeningHost(setup);
     const client = await FrameClient.connect(unixUrl);
     const [first, second] = [await client.open(), await client.open()];
@@ -93,7 +93,7 @@ describe("a session in a process of its own", () => {
       .toBe("unknown_session");
   });
 
-  it("says what is wrong with it before it is opened", async () => {
+  it("reports problems before it is opened", async () => {
     const { unixUrl } = await listeningHost(setup);
     const client = await FrameClient.connect(unixUrl);
     expect(await client.ask({ type: "open_session", cwd: "/no/such" })).toMatchObject({
@@ -102,7 +102,7 @@ describe("a session in a process of its own", () => {
     });
   });
 
-  it("is greeted for once, and is not said to have failed when its host ends", async () => {
+  it("sends one greeting, and is not reported as failed when its host ends", async () => {
     const host = startHost({
       ...setup,
       arguments: [...setup.arguments, "--sessions"],

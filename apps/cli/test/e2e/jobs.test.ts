@@ -10,7 +10,7 @@ afterEach(() => {
   for (const pid of started.splice(0)) if (isAlive(pid)) process.kill(pid, "SIGKILL");
 });
 
-/** Two processes, one of which leaves its group; both say who they are. */
+/** Starts two processes, one of which leaves its group; both write down their ids. */
 const command = "echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 71' & sleep 72";
 const call = (args: object) => ({
   content: [{ type: "toolCall" as const, name: "bash", arguments: args as { command: string } }],
@@ -28,7 +28,7 @@ async function pidsIn({ cwd }: Place): Promise<number[]> {
   }
 }
 
-/** A host whose model has started a job. */
+/** Starts a host whose model has started a job. */
 async function withJob(
   args: object,
   setup: PlaceSetup = {},
@@ -47,7 +47,7 @@ async function withJob(
   return Object.assign(host, { pids, jobId: jobs[0]?.jobId ?? "" });
 }
 
-/** The next host of the same session, and its jobs. */
+/** Starts the next host of the same session and returns its jobs. */
 async function reopen(place: Place) {
   const host = startHost(
     {},
@@ -59,7 +59,7 @@ async function reopen(place: Place) {
 }
 
 it.each(["SIGKILL", "SIGTERM", undefined] as const)(
-  "ends with its host (%s), whatever that runs, and is lost then",
+  "ends with its host (%s), whatever it runs, and is then lost",
   async (signal) => {
     const host = await withJob({});
     expect(host.pids.every(isAlive)).toBe(true);
@@ -73,7 +73,7 @@ it.each(["SIGKILL", "SIGTERM", undefined] as const)(
 );
 
 it.each(["SIGKILL", undefined] as const)(
-  "outlives its host (%s) if it is detached, and is found and killed by the next",
+  "outlives its host (%s) if it is detached; the next host finds and kills it",
   async (signal) => {
     const files = { "agent/settings.json": '{"bash": {"jobs": {"allowDetached": true}}}' };
     const first = await withJob({ detached: true }, { files });
@@ -101,7 +101,7 @@ it.each([
   ["oh-my-pi-18", true],
   ["oh-my-pi", false],
   ["co-mono", false],
-])("tells a client of %s of its end: %s", async (dialect, isTold) => {
+])("notifies a client of %s of its end: %s", async (dialect, isTold) => {
   const quick = { command: "printf out; exit 4", background: true };
   const host = await startMemoryHost({
     scenario: [call(quick), call({ command: "sleep 0.5" }), "ok"],
@@ -129,7 +129,7 @@ it.each([
   });
 });
 
-it("is judged as bash by permissions, also in the background", async () => {
+it("is subject to the permissions for bash, even in the background", async () => {
   const place = makePlace({
     scenario: [call({ command: "touch made", background: true }), "ok"],
     arguments: ["--permission-mode", "readOnly"],

@@ -11,7 +11,7 @@ interface Node {
   readonly [member: string]: unknown;
 }
 
-/** `file name`, for each name that a file takes from a chunk that it loads on use. */
+/** A name that a file imports from a lazily loaded chunk, as `file name`. */
 interface Taken {
   readonly chunk: string;
   readonly name: string;

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { slice } from "../../../../scripts/testing/slice.ts";
 import { startHost } from "../support/start-host.ts";
 
-/** Says at the end whether Node's own `fetch` was loaded. */
+/** Reports at exit whether Node's own `fetch` was loaded. */
 const report = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => {
     const loaded = process.moduleLoadList.filter((name) => name.includes("deps/undici"));
@@ -11,7 +11,7 @@ const report = `data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
-it.each(slice(loopbackApis, 3))("a prompt over %s loads nothing of Node's fetch", async (api) => {
+it.each(slice(loopbackApis, 3))("a prompt over %s does not load Node's fetch", async (api) => {
   const server = await startLoopbackServer({ scenario: () => ({ content: "Hello." }) });
   onTestFinished(() => server.close());
   const models = [{ id: "scripted", contextWindow: 100_000 }];

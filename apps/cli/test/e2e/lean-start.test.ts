@@ -8,10 +8,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { recordFrames } from "../recording/record-host.ts";
 import { binPath } from "../support/start-host.ts";
 
-/** What no first answer needs, and takes milliseconds to load (row `start`). */
+/** Modules that the first answers do not need and that take milliseconds to load (row `start`). */
 const heavy = /crypto|fs\/promises|fs\/streams|readline|child_process|http|undici|worker/;
 
-it("loads no heavy part of Node to answer initialize and get_state", () => {
+it("loads no expensive part of Node to answer initialize and get_state", () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-lean-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const list = join(folder, "loaded.json");
@@ -26,7 +26,7 @@ it("loads no heavy part of Node to answer initialize and get_state", () => {
     process.stdout.write = function (...given) { note(); return write.apply(this, given); };`,
   );
   const lines = ['{"type":"initialize","stream":"delta"}', '{"id":"1","type":"get_state"}'];
-  // Without the preloaded recorder, which loads what this test looks for.
+  // Without the preloaded recorder, which itself loads what this test looks for.
   const { stdout, stderr } = spawnSync(
     process.execPath,
     ["--require", preload, binPath, "--mode", "rpc", "--no-session"],
@@ -49,7 +49,7 @@ it("loads no heavy part of Node to answer initialize and get_state", () => {
   expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
 });
 
-/** What the code of MCP servers and its library say, wherever the bundle has them. */
+/** Texts in the code of MCP servers and of their library, wherever the bundle puts them. */
 const marks = { ours: "is being started again", library: "notifications/initialized" };
 
 it.each([

@@ -8,7 +8,7 @@ import { binPath } from "../support/start-host.ts";
 
 const stores = new URL("../../../../packages/coding-agent/dist/session-store.js", import.meta.url);
 const patience = { timeout: 120_000 };
-/** The tree's own settings and attributes count for nobody else. */
+/** Settings and attributes of the subagent's tree must have no effect outside the tree. */
 const hostile = [
   'git config filter.own.clean "touch $RAN; cat"',
   'git config core.fsmonitor "touch $RAN"',
@@ -16,7 +16,7 @@ const hostile = [
 ].join("; ");
 const never = call("bash", { command: "until [ -e never ]; do sleep 0.1; done" });
 
-/** What the model does for a message, one step after each result. */
+/** The model's steps for a message, one after each tool result. */
 const steps = (text: string, ...contents: Turn["content"][]): Turn[] =>
   contents.map((content, index) => ({
     when: { lastUserIncludes: text, hasToolResults: index > 0 },
@@ -24,7 +24,7 @@ const steps = (text: string, ...contents: Turn["content"][]): Turn[] =>
   }));
 
 it.each(["files", "a store"])(
-  "an isolated subagent goes on with the work of killed hosts, in %s",
+  "an isolated subagent continues the work of killed hosts, in %s",
   async (home) => {
     const place = repositoryPlace(
       [
@@ -65,7 +65,7 @@ it.each(["files", "a store"])(
         env: { ...place.variables, TMPDIR: temporary, RAN: ran },
       });
       onTestFinished(async () => void (await client.stop()));
-      // The lease of a host that was killed has to run out.
+      // The lease of the killed host has to expire first.
       await expect
         .poll(() => client.start().then(() => "started", String), patience)
         .toBe("started");
@@ -96,7 +96,7 @@ it.each(["files", "a store"])(
     await kill(first, 2);
     const second = await open();
     await second.resumeSubagent("a", "second");
-    // One is that of the call that was cut.
+    // One of the calls is the one that was interrupted.
     await kill(second, 4);
     const third = await open();
     const status = async () => (await third.listSubagents()).subagents.map((one) => one.status);

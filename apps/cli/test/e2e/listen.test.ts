@@ -16,7 +16,7 @@ const scenario = [{ repeat: true, content: "Hello." }];
 const json = { "content-type": "application/json" };
 
 describe("a port", () => {
-  it("lets in who has the token and comes from an allowed page", async () => {
+  it("accepts clients that have the token and come from an allowed page", async () => {
     const origin = "https://chat.example";
     const { http, token } = await listeningHost({
       scenario,
@@ -65,7 +65,7 @@ describe("a port", () => {
     expect(await post({ type: "get_state" })).toMatchObject({ code: "missing_session_id" });
   });
 
-  it("closes a WebSocket that sends bytes, and knows no other path", async () => {
+  it("closes a WebSocket that sends bytes, and serves no other path", async () => {
     const { url, token } = await listeningHost({ scenario });
     const socket = new WebSocket(`${url}/rpc`, [`tau.bearer.${token}`]);
     const closed = new Promise<number>((resolve) => {
@@ -80,7 +80,7 @@ describe("a port", () => {
     await expect(FrameClient.connect(`${url}/no`, token)).rejects.toThrow();
   });
 
-  it("keeps its token in a file of the user alone, and refuses one that others can read", async () => {
+  it("stores its token in a file that only the user can read, and refuses one that others can read", async () => {
     const { tokenFile, place } = await listeningHost({ scenario });
     expect(lstatSync(tokenFile).mode & 0o777).toBe(0o600);
     const loose = join(place.folder, "loose-token");
@@ -92,7 +92,7 @@ describe("a port", () => {
     expect(host.stderr).toMatch(/^tau: error: .*loose-token: others can read it/);
   });
 
-  it("keeps a token file that lies elsewhere from the model", async () => {
+  it("hides a token file in another folder from the model", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tau-token-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, "listener");
@@ -109,7 +109,7 @@ describe("a port", () => {
     expect(JSON.stringify(end.result)).toContain("holds keys and is not opened");
   });
 
-  it("is not opened to other machines by mistake", async () => {
+  it("is not exposed to other machines by mistake", async () => {
     const host = startHost({ arguments: ["--listen", "0.0.0.0:0"] });
     expect((await host.ended).code).toBe(1);
     expect(host.stderr).toContain("--allow-remote");
@@ -117,7 +117,7 @@ describe("a port", () => {
 });
 
 describe("a Unix socket", () => {
-  it("is the user's alone", async () => {
+  it("is accessible to the user only", async () => {
     const { unixUrl, place } = await listeningHost({ scenario });
     const path = unixUrl.slice("unix:".length);
     expect(lstatSync(path).mode & 0o777).toBe(0o600);
@@ -131,7 +131,7 @@ describe("a Unix socket", () => {
     expect(third.stderr).toContain("not a socket");
   });
 
-  it("is not put where others could replace it", async () => {
+  it("is refused in a folder where others could replace it", async () => {
     const place = makePlace({ scenario });
     const open = join(place.folder, "open");
     mkdirSync(open);
@@ -141,7 +141,7 @@ describe("a Unix socket", () => {
       expect((await host.ended).code).toBe(1);
       expect(host.stderr).toContain("others can write to");
     }
-    // A folder of the user's own in a shared one is fine.
+    // The user's own folder inside a shared one is accepted.
     chmodSync(open, 0o1777);
     mkdirSync(join(open, "own"), { mode: 0o700 });
     const host = startHost({ scenario, arguments: ["--listen", `unix:${open}/own/a.sock`] });
@@ -149,7 +149,7 @@ describe("a Unix socket", () => {
     place.remove();
   });
 
-  it("answers a client that has ended its input, also one that came while an extension loaded", async () => {
+  it("answers a client that has closed its sending side, even during the loading of an extension", async () => {
     const block =
       "const until = Date.now() + 2500; while (Date.now() < until); export default () => {};";
     const files = { "agent/extensions/slow.js": block };
@@ -192,7 +192,7 @@ describe("a Unix socket", () => {
 });
 
 describe("several connections", () => {
-  it("get the frames of the sessions they are attached to, with the same numbers", async () => {
+  it("receive the frames of the sessions they are attached to, with the same numbers", async () => {
     const { url, token, unixUrl } = await listeningHost({ scenario });
     const one = await FrameClient.connect(unixUrl);
     const two = await FrameClient.connect(url, token);
@@ -218,7 +218,7 @@ describe("several connections", () => {
     expect(two.frames.some(({ type }) => type === "session_closed")).toBe(false);
   });
 
-  it("share the one session of a host without --sessions, in its form", async () => {
+  it("share the one session of a host without --sessions, each with its own settings", async () => {
     const { unixUrl, url, token } = await listeningHost({ scenario }, { isMany: false });
     const one = await FrameClient.connect(unixUrl);
     const two = await FrameClient.connect(url, token);
@@ -232,7 +232,7 @@ describe("several connections", () => {
     expect(opened).toMatchObject({ success: false });
   });
 
-  it("get the diagnostics of the one session once each", async () => {
+  it("each get the diagnostics of the one session once", async () => {
     const files = { "agent/settings.json": '{"noSuchSetting": 1}' };
     const { unixUrl } = await listeningHost({ scenario, files }, { isMany: false });
     for (const client of [await FrameClient.connect(unixUrl), await FrameClient.connect(unixUrl)]) {
@@ -243,7 +243,7 @@ describe("several connections", () => {
     }
   });
 
-  it("go on with a stock EventSource where it was cut", async () => {
+  it("can be resumed with a standard EventSource where they were cut", async () => {
     const { http, token, unixUrl } = await listeningHost({ scenario });
     const client = await FrameClient.connect(unixUrl);
     const sessionId = await client.open();
@@ -284,9 +284,9 @@ describe("several connections", () => {
     expect(ends(late.seen)).toEqual(ends(whole.seen.slice(cut + 1)));
   });
 
-  it("are cut off when they do not read, and hold nobody back", async () => {
+  it("are disconnected if they do not read, and delay nobody", async () => {
     const text = "x".repeat(1_000_000);
-    // Each reply comes several times, in its frames: three are more than may be left unread.
+    // Each reply is sent several times, in different frames: three replies exceed the limit of unread data.
     const long = { type: "text" as const, text, chunkSize: text.length };
     const slowScenario = [{ repeat: true, content: [long] }];
     const { unixUrl } = await listeningHost({ scenario: slowScenario });
@@ -311,13 +311,13 @@ describe("several connections", () => {
   });
 });
 
-describe("what a host asks while nobody is connected", () => {
+describe("a request of a host to which nobody is connected", () => {
   const asking = [
     { content: [{ type: "toolCall", name: "bash", arguments: { command: "true" } }] },
     { content: "Done." },
   ];
 
-  it("stays open for a client that comes back", async () => {
+  it("stays open for a client that returns", async () => {
     const { unixUrl } = await listeningHost({
       scenario: asking as never,
       arguments: ["--permission-mode", "ask"],
@@ -346,7 +346,7 @@ describe("what a host asks while nobody is connected", () => {
     });
   });
 
-  it("ends when the client that runs its tools stays away", async () => {
+  it("ends when the client that runs its tools does not return", async () => {
     const { unixUrl } = await listeningHost({
       scenario: [
         { content: [{ type: "toolCall", name: "ticket", arguments: {} }] },
@@ -371,7 +371,7 @@ describe("what a host asks while nobody is connected", () => {
   it.each([
     ["comes back", 60_000, false],
     ["stays away", 100, true],
-  ])("tells a client that serves URIs and %s once", async (_, graceMs, isError) => {
+  ])("is sent once to a client that serves URIs and %s", async (_, graceMs, isError) => {
     const { unixUrl } = await listeningHost({
       scenario: [
         { content: [{ type: "toolCall", name: "read", arguments: { path: "db://a" } }] },
@@ -435,7 +435,7 @@ describe("the end of a listening host", () => {
     });
   });
 
-  it("lets no other listener of its kind replace a living one", async () => {
+  it("does not let another listener replace a running one", async () => {
     const place = makePlace({ scenario });
     const folder = join(place.folder, "own");
     mkdirSync(folder, { mode: 0o700 });

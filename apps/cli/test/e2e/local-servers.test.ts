@@ -28,7 +28,7 @@ async function makeUser() {
 }
 
 it.each([["--list-models"], ["models"]])(
-  "tau %s lists its models, and names no server",
+  "tau %s lists its models and does not name a server",
   async (word) => {
     const { place } = await makeUser();
     const { stdout, stderr } = await run(place, word);
@@ -37,7 +37,7 @@ it.each([["--list-models"], ["models"]])(
   },
 );
 
-it("tau -p names the server that it takes", async () => {
+it("tau -p names the server that it uses", async () => {
   const { place, origin } = await makeUser();
   const { stderr } = await run(place, "-p", "hi");
   expect(stderr).toContain(`using q of vLLM at http://${origin}, window 40960 tokens`);

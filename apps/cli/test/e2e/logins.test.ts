@@ -8,7 +8,7 @@ import type { Place } from "../support/place.ts";
 import { binPath } from "../support/start-host.ts";
 
 beforeAll(() => {
-  // The server's library advises those who run it for real.
+  // The server's library logs advice for production use.
   for (const level of ["warn", "info"] as const) {
     vi.spyOn(console, level).mockImplementation(() => {});
   }
@@ -20,7 +20,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs `tau auth`; a browser goes to the page that it prints. */
+/** Runs `tau auth`; a simulated browser visits the page that it prints. */
 function auth({ cwd, variables }: Place, ...words: string[]): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [binPath, "auth", ...words], { cwd, env: variables });
@@ -38,9 +38,9 @@ function auth({ cwd, variables }: Place, ...words: string[]): Promise<Outcome> {
   });
 }
 
-// ../auth-command.test.ts has the other ways and what can go wrong, without a process for each command.
+// ../auth-command.test.ts covers other logins and failures, without a process for each command.
 describe("tau auth", () => {
-  it("logs in with a code, checks it, and logs out", async () => {
+  it("logs in with a code, checks the login and logs out", async () => {
     const { place } = await loginPlace();
     const login = await auth(place, "login", "github-copilot");
     expect(login).toMatchObject({ code: 0, stderr: "" });
@@ -72,7 +72,7 @@ describe("login over RPC", () => {
   it.each([
     ["github-copilot", "gpt-6-sol"],
     ["openai-codex", "gpt-6.1-sol"],
-  ])("to %s asks the client to open the page, and offers %s", async (provider, model) => {
+  ])("to %s asks the client to open the page, and then offers %s", async (provider, model) => {
     await using models = await startLoopbackServer({ scenario: ["Hello."] });
     const { place } = await loginPlace(models.url);
     const host = await startMemoryHost({}, place);
@@ -105,7 +105,7 @@ describe("login over RPC", () => {
   it.each([
     ["nothing", undefined, {}],
     ["other requests", otherRequests, { code: "login_unavailable" }],
-  ])("is refused to a client that answers %s, before any request", async (_, first, code) => {
+  ])("is refused before any request if the client answers %s", async (_, first, code) => {
     const { server, place } = await loginPlace();
     const host = await startMemoryHost({}, place);
     if (first !== undefined) host.send(first);
@@ -120,7 +120,7 @@ describe("login over RPC", () => {
     expect(stored(place)).toEqual({});
   });
 
-  it("ends when the client does not open the page", async () => {
+  it("ends if the client does not open the page", async () => {
     const { server, place } = await loginPlace();
     const host = await startMemoryHost({}, place);
     host.send(initialize);

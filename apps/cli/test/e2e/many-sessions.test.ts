@@ -32,7 +32,7 @@ const folderIn = (place: { folder: string }, name: string): string => {
 };
 
 describe("a host with many sessions", () => {
-  it("has none at the start, and refuses what names none", async () => {
+  it("starts without sessions and refuses commands that name none", async () => {
     const { ask } = start();
     expect(await ask({ type: "list_sessions" })).toMatchObject({ data: { sessions: [] } });
     const codes = [];
@@ -90,7 +90,7 @@ describe("a host with many sessions", () => {
     });
   });
 
-  it("names the session in every frame of it, and numbers them from 1", async () => {
+  it("names the session in each of its frames and numbers them from 1", async () => {
     const { host, open } = start();
     const sessionId = await open();
     host.send({ id: "p", type: "prompt", message: "hi", sessionId });
@@ -106,7 +106,7 @@ describe("a host with many sessions", () => {
     expect(seqs).toEqual(seqs.toSorted((a, b) => Number(a) - Number(b)));
   });
 
-  it("ends a session with the answer to close_session, and never uses its handle again", async () => {
+  it("ends a session with the answer to close_session and never reuses its handle", async () => {
     const { host, ask, open } = start();
     const sessionId = await open();
     host.send({ id: "p", type: "prompt", message: "hi", sessionId });
@@ -136,7 +136,7 @@ describe("a host with many sessions", () => {
     expect(await ask({ type: "open_session", sessionPath })).toMatchObject({ success: true });
   });
 
-  it("replays what a client asks for again, or says that it cannot", async () => {
+  it("replays the requested frames, or reports that it cannot", async () => {
     const { host, ask, open } = start();
     const sessionId = await open();
     host.send({ type: "prompt", message: "hi", sessionId });
@@ -172,7 +172,7 @@ describe("a host with many sessions", () => {
     }
   });
 
-  it("lets each session say how long its prompt caches live", async () => {
+  it("lets each session choose the lifetime of its prompt caches", async () => {
     await using server = await startLoopbackServer({ scenario: () => "hi" });
     const baseUrl = server.urls["openai-responses"];
     const own = { baseUrl, api: "openai-responses", apiKey: "k", models: [{ id: "one" }] };
@@ -200,7 +200,7 @@ describe("a host with many sessions", () => {
     ]);
   });
 
-  it("sends no more of a session that a client has detached from", async () => {
+  it("stops sending frames of a session from which a client has detached", async () => {
     const { host, ask, open } = start();
     const sessionId = await open();
     expect(await ask({ type: "detach", sessionId })).toMatchObject({ success: true });
@@ -219,7 +219,7 @@ describe("a host with many sessions", () => {
     });
   });
 
-  it("accepts no prompt while it drains, and says where its sessions ended", async () => {
+  it("accepts no prompt while it drains, and reports where its sessions ended", async () => {
     const { host, ask, open } = start({ scenario: [{ content: [slow] }] });
     const sessionId = await open();
     host.send({ id: "p", type: "prompt", message: "hi", sessionId });
@@ -250,7 +250,7 @@ describe("a host with many sessions", () => {
     });
   });
 
-  it("refuses as draining whatever the session", async () => {
+  it("refuses commands with draining, whatever session they name", async () => {
     const { host, open } = start();
     const [busy, idle] = [await open(), await open()];
     host.send({ id: "p", type: "prompt", message: "hi", sessionId: busy });
@@ -267,7 +267,7 @@ describe("a host with many sessions", () => {
     expect((await host.finish()).code).toBe(0);
   });
 
-  it("opens no session over settings that cannot be read", async () => {
+  it("opens no session if the settings cannot be read", async () => {
     const { host, ask } = start();
     const agent = folderIn(host.place, "broken-agent");
     writeFileSync(join(agent, "settings.json"), "{ broken");
@@ -278,7 +278,7 @@ describe("a host with many sessions", () => {
     expect(await ask({ type: "open_session" })).toMatchObject({ success: true });
   });
 
-  it("refuses options that are about one session", async () => {
+  it("refuses options that apply to a single session", async () => {
     const { host } = start({ arguments: ["--continue"] });
     expect((await host.ended).code).toBe(1);
     expect(host.stderr).toContain("--continue");

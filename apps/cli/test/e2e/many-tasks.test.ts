@@ -9,11 +9,11 @@ const TASKS = sliceSize(5, 20);
 const FILES = 500;
 
 describe(`${TASKS} isolated tasks at once`, () => {
-  it("run apart, are merged together, and leave nothing behind", async () => {
+  it("run separately, are merged together and leave nothing behind", async () => {
     const ids = Array.from({ length: TASKS }, (_, index) => `t${String(index).padStart(2, "0")}`);
-    // Each writes to a file of its own and to its line of one that all of them change.
+    // Each task writes its own file and its own line of a file that all of them change.
     const work = (id: string) => `echo ${id} > mine-${id}; sed -i 's/^${id}$/${id} done/' list.txt`;
-    // In its tree nothing is to be seen of the others.
+    // A task's tree must not show changes of the others.
     const command =
       'test "$(ls mine-*)" = "$(git ls-files -o)" && test $(grep -c done list.txt) = 1 && test $(ls many | wc -l) = 500';
     const place = repositoryPlace(
@@ -34,7 +34,7 @@ describe(`${TASKS} isolated tasks at once`, () => {
     for (let index = 0; index < FILES; index++) {
       writeFileSync(join(place.cwd, "many", `${index}.txt`), `file ${index}\n`);
     }
-    // Lines apart from each other, so that each change stands alone.
+    // The lines are far enough apart for independent changes.
     const list = (mark: string) => ids.map((id) => `${id}${mark}\n${"-\n".repeat(8)}`).join("");
     writeFileSync(join(place.cwd, "list.txt"), list(""));
     git(place.cwd, "add", "-A");

@@ -15,7 +15,7 @@ const tools = (...names: string[]) =>
   names.map((name) => ({ name, description: `Does ${name}`, inputSchema: { type: "object" } }));
 const many = Array.from({ length: 500 }, (_, index) => `tool_${index}`);
 
-/** What each server is; all but the last do something wrong. */
+/** The behaviour of each server; all but the last misbehave. */
 const behaviours = {
   floods: { first: "flood" },
   endless: { first: "endless" },
@@ -29,7 +29,7 @@ const behaviours = {
   works: { tools: tools("big", "die", "change", "echo", "hang") },
 };
 
-it("a host among hostile servers answers, calls the others, and takes all of them with it", async () => {
+it("a host with hostile servers still answers, calls the others and ends all of them with itself", async () => {
   const call = (name: string, args: Record<string, unknown> = {}) =>
     toolCall(`mcp__works__${name}`, args);
   const place = makePlace({
@@ -52,7 +52,7 @@ it("a host among hostile servers answers, calls the others, and takes all of the
   const mcpServers = Object.fromEntries(
     Object.entries(behaviours).map(([name, behaviour]) => {
       const args = [server, JSON.stringify({ ...behaviour, log })];
-      // Those that answer nothing are given up at once; the others have time on a busy machine.
+      // Silent servers time out quickly; the others get more time for a busy machine.
       const timeout = name === "silent" || name === "mute" ? 1 : 20;
       const exposure = name === "works" ? { exposure: "direct" } : {};
       return [name, { command: execPath, args, timeout, ...exposure }];

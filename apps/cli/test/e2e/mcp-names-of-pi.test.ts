@@ -12,7 +12,7 @@ const server = fileURLToPath(
   new URL("../../../../packages/mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
 );
 
-/** The newest pi, as it is installed. */
+/** The installed newest release of pi. */
 function piProgram(): string {
   const entry = fileURLToPath(import.meta.resolve("@earendil-works/pi-coding-agent"));
   const root = dirname(dirname(entry));
@@ -26,7 +26,7 @@ const entryWith = (names: readonly string[], more: object = {}) => {
   return { command: execPath, args, exposure: "direct", ...more };
 };
 
-/** Names that have to be changed, that collide once they are, and that are too long. */
+/** Names that have to be changed, that collide after the change, or that are too long. */
 const mcpServers = {
   plain: entryWith(["echo", "get-thing", "get.thing", "get_thing", "camelCase", "9lives"]),
   "my-server": entryWith(["x", "ünï/cødé", "with space", "a".repeat(60), `${"a".repeat(60)}b`]),
@@ -37,7 +37,7 @@ const mcpServers = {
   none: entryWith(["unseen"], { exposure: "hidden" }),
 };
 
-it("a mcp.json of pi gives the model the same tool names as pi does", async () => {
+it("a mcp.json of pi produces the same tool names as in pi", async () => {
   const requested = async (program: string): Promise<string[]> => {
     await using vendor = await startLoopbackServer({ scenario: ["done"] });
     const model = {

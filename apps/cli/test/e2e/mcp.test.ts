@@ -51,10 +51,10 @@ function tau(...words: string[]): Promise<Outcome> {
 
 const add = (...words: string[]) => tau("mcp", "add", ...words, "--", "node", server, behaviour);
 
-/** A server that never answers, as one that npx downloads first. */
+/** A server that does not answer, like one that npx is still downloading. */
 const silent = { command: process.execPath, args: ["-e", "setInterval(() => {}, 1000)"] };
 
-it("a slow server holds back no first answer, and is named where a prompt waits for it", async () => {
+it("a slow server does not delay the first answer, and a prompt that waits for it names it", async () => {
   const files = { "agent/mcp.json": JSON.stringify({ mcpServers: { slow: silent } }) };
   const host = startHost({ files, scenario: ["done"] });
   const begun = performance.now();
@@ -69,14 +69,14 @@ it("a slow server holds back no first answer, and is named where a prompt waits 
   await host.until({ "...": true, id: "3" });
 });
 
-it("tau mcp list shows that it connects", async () => {
+it("tau mcp list shows that the server connects", async () => {
   const slow = `setTimeout(() => process.exit(1), 2000)`;
   await tau("mcp", "add", "slow", "--", process.execPath, "-e", slow);
   expect((await tau("mcp", "list")).stderr).toBe("tau: Connecting to MCP servers …\n");
 });
 
 describe("a host", () => {
-  it("takes its servers with it, also when it is killed", async () => {
+  it("ends its servers with itself, even when it is killed", async () => {
     const log = join(folder, "log");
     const args = [server, JSON.stringify({ tools: [], log })];
     const mcpServers = { one: { command: process.execPath, args } };
@@ -91,7 +91,7 @@ describe("a host", () => {
     await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
-  it("starts none before the first command is answered", async () => {
+  it("starts no server before the first command is answered", async () => {
     const log = join(folder, "log");
     const mcpServers = {
       one: { command: process.execPath, args: [server, JSON.stringify({ log })] },
@@ -110,7 +110,7 @@ describe("a host", () => {
 });
 
 describe("the sessions of a host", () => {
-  it("share a server that is stateless, which ends with the last of them", async () => {
+  it("share a stateless server, which ends with the last of them", async () => {
     const log = join(folder, "log");
     const args = [server, JSON.stringify({ tools: [], log })];
     const mcpServers = { one: { command: process.execPath, args, stateless: true } };
@@ -146,7 +146,7 @@ describe("the sessions of a host", () => {
   });
 });
 
-// ../mcp-command.test.ts has what can go wrong, without a process for each command.
+// ../mcp-command.test.ts covers failures, without a process for each command.
 describe("tau mcp", () => {
   it("adds, tests, lists and removes a server, and keeps comments", async () => {
     const file = join(agentDirectory, "mcp.json");
@@ -155,7 +155,7 @@ describe("tau mcp", () => {
     expect(readFileSync(file, "utf8")).toContain("// mine");
     expect(readFileSync(file, "utf8")).toContain('"A": "b=c"');
     const tested = await tau("mcp", "test", "one");
-    // A busy machine takes long enough to be told so.
+    // On a busy machine, connecting takes long enough to be announced.
     const quiet = expect.stringMatching(/^(?:tau: Connecting to MCP servers …\n)?$/);
     expect(tested).toMatchObject({ code: 0, stderr: quiet });
     expect(tested.stdout).toBe("one: connected (stdio, user, 1 tools)\n  mcp__one__echo ← echo\n");
@@ -170,7 +170,7 @@ describe("tau mcp", () => {
     );
   });
 
-  it("shows how it is used", async () => {
+  it("shows its usage", async () => {
     expect(await tau("mcp", "--help")).toMatchObject({ code: 0, stderr: "" });
     expect((await tau("mcp")).stdout).toContain("tau mcp add [-l] <name>");
   });

@@ -6,10 +6,10 @@ import { binPath, runHost } from "../support/start-host.ts";
 const broken = `export default () => { throw new Error("the guard is broken"); };`;
 const settings = (entry: string) => JSON.stringify({ extensions: [entry] });
 
-describe("an extension that is named and cannot be loaded", () => {
+describe("a named extension that cannot be loaded", () => {
   const modes = [["--mode", "rpc"], ["--mode", "json", "hi"], ["-p", "hi"], ["--list-models"]];
 
-  it.each(modes)("stops the start of %s %s", async (...mode) => {
+  it.each(modes)("prevents the start of %s %s", async (...mode) => {
     const files = { "guard.ts": broken };
     const result = await runHost({ files, arguments: ["-e", "../guard.ts", ...mode] });
     expect(result).toMatchObject({ code: 1, stdout: "" });
@@ -22,7 +22,7 @@ describe("an extension that is named and cannot be loaded", () => {
     ["that is missing", {}, "none.ts", "There is no extension at"],
     ["that is no module", { "agent/bad.ts": "export default 7 7" }, "bad.ts", "bad.ts"],
     ["without a function", { "agent/bad.ts": "export const a = 1" }, "bad.ts", "not a function"],
-  ])("stops the start when the settings name one %s", async (_, files, entry, reason) => {
+  ])("prevents the start if the settings name one %s", async (_, files, entry, reason) => {
     const given = { ...files, "agent/settings.json": settings(entry) };
     const result = await runHost({ files: given, scenario: ["hi"], arguments: ["-p", "hi"] });
     expect(result).toMatchObject({ code: 1, stdout: "" });
@@ -30,13 +30,13 @@ describe("an extension that is named and cannot be loaded", () => {
     expect(result.stderr).toContain(reason);
   });
 
-  it("stops the start when -e names a package that is not installed", async () => {
+  it("prevents the start if -e names a package that is not installed", async () => {
     const result = await runHost({ arguments: ["-e", "npm:gone", "-p", "hi"] });
     expect(result).toMatchObject({ code: 1, stdout: "" });
     expect(result.stderr).toContain("npm:gone is not installed");
   });
 
-  describe("which is a package that only the project has", () => {
+  describe("that is a package installed only in the project", () => {
     const code = `export default (pi) => pi.registerCommand("guard", { handler: async () => {} });`;
     const start = (...given: string[]) =>
       runHost(
@@ -47,7 +47,7 @@ describe("an extension that is named and cannot be loaded", () => {
         '{"id":"1","type":"get_commands"}\n',
       );
 
-    it.each([[[]], [["--no-approve"]]])("stops the start without trust (%j)", async (given) => {
+    it.each([[[]], [["--no-approve"]]])("prevents the start without trust (%j)", async (given) => {
       const result = await start(...given);
       expect(result).toMatchObject({ code: 1, stdout: "" });
       expect(result.stderr).toMatch(/^tau: error: .*npm:guard is only installed in the project/);
@@ -55,7 +55,7 @@ describe("an extension that is named and cannot be loaded", () => {
       expect(result.stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(4);
     });
 
-    it("loads with it", async () => {
+    it("loads with trust", async () => {
       const result = await start("--approve");
       expect(result.code).toBe(0);
       expect(result.stdout).toContain('"name":"guard"');
@@ -78,14 +78,14 @@ describe("an extension that is named and cannot be loaded", () => {
   });
 });
 
-it("an extension that is found and cannot be loaded is a diagnostic", async () => {
+it("an extension that is discovered but cannot be loaded causes a diagnostic", async () => {
   const files = { "agent/extensions/guard.ts": broken };
   const result = await runHost({ files, scenario: ["Hello."], arguments: ["-p", "hi"] });
   expect(result).toMatchObject({ code: 0, stdout: "Hello.\n" });
   expect(result.stderr).toContain("the guard is broken");
 });
 
-it("an extension that is named and loads takes part in the session", async () => {
+it("a named extension that loads takes part in the session", async () => {
   const code = `export default (pi) => pi.registerCommand("guard", { handler: async () => {} });`;
   const host = { files: { "guard.ts": code }, arguments: ["--mode", "rpc", "-e", "../guard.ts"] };
   const result = await runHost(host, '{"id":"1","type":"get_commands"}\n');

@@ -11,9 +11,9 @@ import { binPath } from "../support/start-host.ts";
 import { TestClient } from "../support/test-client.ts";
 
 /**
- * The clients of oh-my-pi as they were published, from the registry, unchanged, under bun. It has
- * neither 1.337 nor the client of pisces; 13.19 is the nearest to both: it waits for `ready` as the
- * latter, and has the methods of both.
+ * The clients of oh-my-pi as published in the registry, unchanged, under bun. The registry has neither
+ * release 1.337 nor the client of pisces. Release 13.19 is the closest to both: it waits for `ready` like the
+ * latter and has the methods of both.
  */
 const clients = [
   { release: "13.19", index: import.meta.resolve("oh-my-pi-13"), protocol: "pisces" },
@@ -22,10 +22,10 @@ const clients = [
 
 const untitled = { title: "", requirements: [] };
 
-/** Not the user's to call. */
+/** Methods that users do not call. */
 const internal = ["constructor"];
 
-/** A client with its host, and the names of the methods that were called. */
+/** A client with its host; records the names of the methods that were called. */
 async function startClient(index: string, protocol: string, place: Place, options: object = {}) {
   onTestFinished(() => place.remove());
   const client = await startBunClient(new URL("modes/rpc/rpc-client.ts", index), {
@@ -65,7 +65,7 @@ const scenario = [
   { content: "Yes." },
 ] as const;
 
-/** `run-client.ts` runs it in the client. */
+/** A tool of the client; `run-client.ts` runs it there. */
 const ticket = {
   name: "ticket",
   label: "Ticket",
@@ -75,7 +75,7 @@ const ticket = {
 
 type Client = Awaited<ReturnType<typeof startClient>>;
 
-/** Prompts, queues, and what listeners receive of them. */
+/** Sends prompts and queued messages, and checks what listeners receive. */
 async function converse({ call, has, methods, received }: Client): Promise<void> {
   for (const name of methods) if (name.startsWith("on")) await call(name);
   const events = (await call("promptAndWait", "list")) as { type: string }[];
@@ -102,7 +102,7 @@ async function converse({ call, has, methods, received }: Client): Promise<void>
   expect(heard("onSessionSettled").length).toBeGreaterThan(0);
 }
 
-/** Every switch of the session, seen in its state. */
+/** Changes every setting of the session and checks the state. */
 async function configure({ call, has }: Client): Promise<void> {
   const { model } = (await call("getState")) as { model: { provider: string; id: string } };
   expect(model).toMatchObject({ provider: "scripted" });
@@ -110,7 +110,7 @@ async function configure({ call, has }: Client): Promise<void> {
   expect(await call("getAvailableModels")).toContainEqual(
     expect.objectContaining({ id: model.id }),
   );
-  // There is no other model.
+  // There is only one model.
   expect(await call("cycleModel")).toBeNull();
   await call("setThinkingLevel", "high");
   expect(await call("cycleThinkingLevel")).toMatchObject({ level: expect.any(String) });
@@ -132,7 +132,7 @@ async function configure({ call, has }: Client): Promise<void> {
   }
 }
 
-/** Commands, files and the tree of the session. */
+/** Uses commands, files and the session tree. */
 async function browseSession({ call, has }: Client, folder: string): Promise<void> {
   expect(await call("bash", "echo one")).toMatchObject({ output: "one\n", exitCode: 0 });
   expect(await call("abortBash")).toBeUndefined();
@@ -164,7 +164,7 @@ async function browseSession({ call, has }: Client, folder: string): Promise<voi
   await expect(call("switchSession", join(folder, "none.jsonl"))).rejects.toThrow(/none/);
 }
 
-/** What only the newer one has: subagents, pages, and more names for what there is. */
+/** Features that only the newer client has: subagents, pages, and aliases of existing methods. */
 async function delegateWork({ call, received }: Client): Promise<void> {
   await expect(call("openSession", "/tmp")).rejects.toThrow(/--sessions/);
   await call("promptAndWait", "delegate");
@@ -202,7 +202,7 @@ async function delegateWork({ call, received }: Client): Promise<void> {
   await expect(call("getMessagesPage", { cursor: "none" })).rejects.toThrow(/cursor/);
   expect(await call("getAvailableCommands")).toEqual([]);
   expect(await call("setFastMode", true)).toEqual({ enabled: true, active: false });
-  // So short a conversation has nothing to summarize.
+  // The conversation is too short to summarize.
   expect(await call("handoff", "go on")).toBeNull();
 }
 
@@ -227,7 +227,7 @@ describe.each(clients)(
       expect(await call("getStderr")).toBe("");
       await call("stop");
       await expect(call("getState")).rejects.toThrow(/not started/);
-      // The older client cannot start again, with any host.
+      // The older client cannot be restarted, with any host.
       if (has("waitForSettled")) {
         await call("start");
         expect(await call("getState")).toMatchObject({ isStreaming: false });
@@ -235,7 +235,7 @@ describe.each(clients)(
       expect(client.unused()).toEqual([]);
     });
 
-    it("receives a compaction, and the error of a prompt", async () => {
+    it("receives a compaction and the error of a prompt", async () => {
       const long = { content: "word ".repeat(400), usage: { input: 9000, output: 500 } };
       const short = { content: "All in short." };
       const place = makePlace({
@@ -259,13 +259,13 @@ describe.each(clients)(
       expect(received.map(({ event }) => event)).toMatchObject([result]);
     });
 
-    it("fails at once, with the host's words, when the host cannot start", async () => {
+    it("fails at once with the host's error text if the host cannot start", async () => {
       const place = makePlace();
       const { call } = await startClient(index, protocol, place, { args: ["-e", "none.ts"] });
       await expect(call("start")).rejects.toThrow(/none\.ts/);
     });
 
-    it("drives a host that runs under bun, as it starts one by default", async () => {
+    it("drives a host that runs under bun, the client's default", async () => {
       const place = makePlace({ scenario: [...scenario] });
       const path = `${dirname(bunPath)}:${place.variables.PATH}`;
       const env = { ...place.variables, PI_RPC_PROTOCOL: protocol, PATH: path };
@@ -277,7 +277,7 @@ describe.each(clients)(
   },
 );
 
-/** The types of all commands that the published types of a release name. */
+/** The command types in a release's published type declarations. */
 function publishedCommands(index: string): readonly string[] {
   const types = readFileSync(new URL("modes/rpc/rpc-types.ts", index), "utf8");
   const [, union = ""] = /export type RpcCommand =([\s\S]*?)\n\n\/\/ =/.exec(types) ?? [];
@@ -287,7 +287,7 @@ function publishedCommands(index: string): readonly string[] {
 describe("the published types of oh-my-pi 18.3", () => {
   const [, { index, protocol }] = clients;
 
-  it("name no command that the host does not know", async () => {
+  it("contain no command that the host does not know", async () => {
     const names = publishedCommands(index);
     for (const name of [
       "prompt",
@@ -305,7 +305,7 @@ describe("the published types of oh-my-pi 18.3", () => {
     }
   });
 
-  it("have commands that the client sends by itself, or not at all", async () => {
+  it("contain only commands that the client sends internally or not at all", async () => {
     const host = await memoryHost({ ...untitled, dialect: protocol });
     await using client = new TestClient(host);
     const ask = async (command: { type: string; [member: string]: unknown }) => {
@@ -338,11 +338,11 @@ describe("the published types of oh-my-pi 18.3", () => {
   });
 });
 
-describe("a login by oh-my-pi's published client", () => {
+describe("a login with oh-my-pi's published client", () => {
   const [, { index, protocol }] = clients;
 
   beforeAll(() => {
-    // The server's library advises those who run it for real.
+    // The server's library logs advice for production use.
     for (const level of ["warn", "info"] as const) {
       vi.spyOn(console, level).mockImplementation(() => {});
     }
@@ -368,14 +368,14 @@ describe("a login by oh-my-pi's published client", () => {
   });
 });
 
-describe("the tools of oh-my-pi's published client", () => {
+describe("tools of oh-my-pi's published client", () => {
   const [, { index, protocol }] = clients;
   const calls = (args: Record<string, unknown>) => [
     { when: { hasToolResults: false }, content: [toolCall("ticket", args)] },
     { when: { hasToolResults: true }, content: "Done." },
   ];
 
-  it("are registered, called with live updates, and replaced", async () => {
+  it("are registered, called with live updates and replaced", async () => {
     const place = makePlace({ scenario: [...calls({ number: 7 }), ...calls({ number: "x" })] });
     const { call, received } = await startClient(index, protocol, place);
     await call("start");

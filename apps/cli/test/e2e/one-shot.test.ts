@@ -24,7 +24,7 @@ describe("-p", () => {
     expect(result).toMatchObject({ code: 0, stdout: "Two lines.\n", stderr: "" });
   });
 
-  it("turns a spinner on a terminal while a server starts", async () => {
+  it("shows a spinner on a terminal while a server starts", async () => {
     const fixture = new URL(
       "../../../../packages/mcp/src/__fixtures__/stdio-server.ts",
       import.meta.url,
@@ -32,7 +32,7 @@ describe("-p", () => {
     const line = `sleep 3; exec '${process.execPath}' '${fileURLToPath(fixture)}' '{"tools": []}'`;
     const slow = { command: "sh", args: ["-c", line], exposure: "direct" };
     const files = { "agent/mcp.json": JSON.stringify({ mcpServers: { slow } }) };
-    // Passes what comes on the terminal on.
+    // Forwards terminal output.
     const terminal = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)";
     const command = ["python3", "-c", terminal, process.execPath];
     const setup = { scenario: ["Hello."], files, arguments: ["-p", "hi"] };
@@ -69,7 +69,7 @@ describe("-p", () => {
       expect(result).toMatchObject({ code: 0, stdout: '{"city":"Ulm"}\n', stderr: "" });
     });
 
-    it("prints an answer that does not fit on stderr, and exits 1", async () => {
+    it("prints an answer that does not fit on stderr and exits with 1", async () => {
       const result = await ask("city.json", ["no", "no", "Ulm, I think"]);
       expect(result).toMatchObject({ code: 1, stdout: "" });
       expect(result.stderr).toContain("after 3 attempts");
@@ -82,7 +82,7 @@ describe("-p", () => {
       ["none.json", 'unknown type "thing"'],
       ["none.json", "Invalid option --output-schema: "],
       ["none.json", "/project/none.json: "],
-    ])("names what is wrong with %s before a model is asked", async (schema, words) => {
+    ])("explains what is wrong with %s before it calls a model", async (schema, words) => {
       const result = await ask(schema, []);
       expect(result).toMatchObject({ code: 1, stdout: "" });
       expect(result.stderr).toMatch(/^tau: error: /);
@@ -90,7 +90,7 @@ describe("-p", () => {
     });
   });
 
-  it("says a model's failure on stderr and exits 1", async () => {
+  it("reports a model's failure on stderr and exits with 1", async () => {
     const result = await runHost({ scenario: [failing], arguments: ["-p", "go"] });
     expect(result).toMatchObject({ code: 1, stdout: "" });
     expect(result.stderr).toMatch(/^tau: error: .*bad key/);
@@ -120,14 +120,14 @@ describe("-p", () => {
     ]);
   });
 
-  it("prints a reply that was cut, warns and exits 1", async () => {
+  it("prints a truncated reply, warns and exits with 1", async () => {
     const scenario = [{ content: "half an ans", stopReason: "length" as const }];
     const result = await runHost({ scenario, arguments: ["-p", "go"] });
     expect(result).toMatchObject({ code: 1, stdout: "half an ans\n" });
     expect(result.stderr).toContain("output limit");
   });
 
-  it("takes the word behind a switch of an extension for the prompt", async () => {
+  it("treats the word after a switch of an extension as the prompt", async () => {
     const text = `export default (pi) => pi.registerFlag("plan", { type: "boolean" });`;
     const result = await runHost({
       files: { "agent/extensions/plan.js": text },
@@ -158,12 +158,12 @@ describe("-p", () => {
     ["/message", "3 open issues\n", ""],
     ["/nothing", "", ""],
     ["hello", "hi\n", ""],
-  ])("prints what %s says", async (prompt, stdout, stderr) => {
+  ])("prints the output of %s", async (prompt, stdout, stderr) => {
     const options = { files: ofExtension, scenario: ["hi"], arguments: ["-p", prompt] };
     expect(await runHost(options)).toMatchObject({ code: 0, stdout, stderr });
   });
 
-  it("ends what a command says with one line break", () => {
+  it("ends the output of a command with one line break", () => {
     const place = makePlace({ files: ofExtension, arguments: ["-p", "/file"] });
     onTestFinished(() => place.remove());
     const options = { cwd: place.cwd, env: place.variables, encoding: "utf8" } as const;
@@ -171,7 +171,7 @@ describe("-p", () => {
     expect(stdout).toBe("one\n  two\n");
   });
 
-  it("prints the last reply behind what a command says", async () => {
+  it("prints the last reply after the output of a command", async () => {
     const options = {
       files: ofExtension,
       scenario: ["hi"],
@@ -180,7 +180,7 @@ describe("-p", () => {
     expect(await runHost(options)).toMatchObject({ code: 0, stdout: "3 open issues\nhi\n" });
   });
 
-  it("without any prompt says so", async () => {
+  it("reports that the prompt is missing", async () => {
     for (const argv of [["-p"], ["--mode", "text"], ["--mode", "json"]]) {
       const result = await runHost({ arguments: argv });
       expect(result.code).toBe(1);
@@ -188,14 +188,14 @@ describe("-p", () => {
     }
   });
 
-  it("ends with 143 on SIGTERM", async () => {
+  it("exits with 143 on SIGTERM", async () => {
     const scenario = [{ content: "x".repeat(5_000), chunkSize: 5, delayMs: 5 }];
     const host = startHost({ scenario, arguments: ["--mode", "json", "go"] });
     host.child.stdin.end();
     await host.until({ "...": true, type: "message_update" });
     host.child.kill("SIGTERM");
     expect((await host.ended).code).toBe(143);
-    // What was still to be said about the aborted run is said.
+    // The last output about the aborted run is still written.
     expect(host.stdout).toContain('"type":"agent_settled","aborted":true');
   });
 });
@@ -214,7 +214,7 @@ describe("--mode json", () => {
     expect(lines.at(-1)).toMatchObject({ type: "prompt_result", status: "completed" });
   });
 
-  it("exits 1 when the model failed, with the events on stdout", async () => {
+  it("exits with 1 if the model failed, after printing the events to stdout", async () => {
     const result = await runHost({ scenario: [failing], arguments: ["--mode", "json", "go"] });
     expect(result.code).toBe(1);
     expect(result.stdout).toContain('"stopReason":"error"');
@@ -222,7 +222,7 @@ describe("--mode json", () => {
   });
 });
 
-it("goes on in the file that is named, also when --continue is said besides", async () => {
+it("continues in the named file, even with --continue", async () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-session-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, "scout.json");
@@ -235,7 +235,7 @@ it("goes on in the file that is named, also when --continue is said besides", as
 });
 
 describe("--export", () => {
-  it("makes a page of a session file that another host has open, and prints where", async () => {
+  it("writes a page for a session file that another host has open, and prints its path", async () => {
     const host = startHost({ scenario: ["A page of mine."] });
     host.send({ type: "prompt", message: "go" });
     await host.until({ "...": true, type: "agent_settled" });
@@ -253,7 +253,7 @@ describe("--export", () => {
     expect(readFileSync(sessionFile, "utf8")).toBe(before);
   });
 
-  it("names a file that does not exist, and one that is not a session", async () => {
+  it("names a file that does not exist or is not a session", async () => {
     const none = await runHost({ arguments: ["--export", "none.jsonl"] });
     expect(none.code).toBe(1);
     expect(none.stderr).toMatch(/^tau: error: .*none\.jsonl/);

@@ -22,7 +22,7 @@ const calls = [
   { name: "write", arguments: { path: "new.txt", content: "x" } },
 ];
 
-/** What each tool answers. */
+/** The result of each tool. */
 async function results(host: ReturnType<typeof startHost>): Promise<string[]> {
   host.send({ type: "prompt", message: "go" });
   const texts = new Map<unknown, string>();
@@ -36,7 +36,7 @@ async function results(host: ReturnType<typeof startHost>): Promise<string[]> {
 
 const hasLimit = process.platform !== "win32";
 
-it.runIf(hasLimit)("says what to do when too many files are open, and recovers", async () => {
+it.runIf(hasLimit)("explains what to do when too many files are open, and recovers", async () => {
   const turn = [{ content: calls.map((call) => ({ type: "toolCall" as const, ...call })) }, "ok"];
   const host = startHost(
     {

@@ -7,10 +7,10 @@ import {
 import { expect, it } from "vitest";
 import { startHost } from "../support/start-host.ts";
 
-/** Files as pi 1.5 has them; only the address is that of a server on this machine. */
+/** Files in the format of pi 1.5; only the addresses are those of local servers. */
 interface Files {
   readonly provider: string;
-  /** The model that is named, or that is expected where none is named. */
+  /** The named model, or the default that is expected if no model is named. */
   readonly model: string;
   readonly isDefault?: boolean;
   readonly models: (url: string) => object;
@@ -98,7 +98,7 @@ const cases: readonly Files[] = [
     path: `/v1/publishers/google/models/${gemini}:streamGenerateContent`,
   },
   {
-    // What pi stores for application default credentials; a server here needs none.
+    // The format in which pi stores application default credentials; the server here needs none.
     provider: "google-vertex",
     model: gemini,
     models: (baseUrl) => ({ baseUrl, apiKey: "gcp-vertex-credentials" }),
@@ -131,7 +131,7 @@ const cases: readonly Files[] = [
 ];
 
 it.each(cases)(
-  "models.json and auth.json of pi reach $provider/$model as they are",
+  "unchanged models.json and auth.json of pi reach $provider/$model",
   async (given) => {
     const { provider, model, isDefault, environment, path } = given;
     const call = turn(["Let me look.", toolCall("read", { path: "notes.txt" })]);

@@ -13,7 +13,7 @@ const server = fileURLToPath(
 );
 const adapter = fileURLToPath(import.meta.resolve("pi-mcp-adapter"));
 
-it("the published pi-mcp-adapter works beside the servers of the host, in both of its sessions", async () => {
+it("the published pi-mcp-adapter works alongside the host's own servers, in both of its sessions", async () => {
   const calls = [
     toolCall("mcp", { tool: "docs_echo", args: '{"message":"through the adapter"}' }),
     toolCall("mcp__docs__echo", { message: "through the host" }),
@@ -46,7 +46,7 @@ it("the published pi-mcp-adapter works beside the servers of the host, in both o
   const expected = [text("echo: through the adapter"), text("echo: through the host")];
   expect((await client.promptAndWait("go")).status).toBe("completed");
   expect(results).toEqual(expected);
-  // New instances of the extension, with the same servers.
+  // New instances of the extension for the same servers.
   await client.newSession();
   expect((await client.promptAndWait("go")).status).toBe("completed");
   expect(results).toEqual([...expected, ...expected]);

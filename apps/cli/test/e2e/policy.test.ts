@@ -18,7 +18,7 @@ const policy: ManagedPolicy = {
 const words = ["--policy", JSON.stringify(policy)];
 const denied = { success: false, code: "policy_denied" };
 
-/** What each kind of session says to what asks for more. */
+/** Checks that each kind of session refuses whatever exceeds the policy. */
 async function expectHeld(client: FrameClient, sessionId: string): Promise<void> {
   const ask = (command: object) => client.ask({ ...command, sessionId } as never);
   expect(await ask({ type: "get_permissions" })).toMatchObject({ data: { mode: "readOnly" } });
@@ -32,7 +32,7 @@ describe("a policy of the command line", () => {
   it.each([
     ["in the host", []],
     ["in a process of its own", ["--isolate", "process"]],
-  ])("holds for each of many sessions, %s", async (_where, more) => {
+  ])("applies to each of many sessions, %s", async (_where, more) => {
     const { unixUrl } = await listeningHost({ arguments: [...words, ...more] });
     const client = await FrameClient.connect(unixUrl);
     await client.ask({ type: "initialize" });
@@ -41,7 +41,7 @@ describe("a policy of the command line", () => {
     await expectHeld(client, await client.open());
   });
 
-  it("stays as it was read, also for sessions that begin later", async () => {
+  it("is read once and also applies to later sessions", async () => {
     const place = makePlace();
     const file = join(place.folder, "policy.json");
     writeFileSync(file, JSON.stringify(policy));
@@ -70,14 +70,14 @@ describe("a policy of the command line", () => {
     [[...words, "--permission-mode", "all"], "permissions.mode is not allowed here"],
     [[...words, "--tools", "write"], "tools.deny is not allowed here"],
     [[...words, "--policy", '{"models":[]}', "--model", "anthropic/claude-sonnet-5"], "models"],
-  ])("ends the start where %j asks for more or is not understood", async (given, text) => {
+  ])("prevents the start if %j exceeds it or is invalid", async (given, text) => {
     const setup: PlaceSetup = { arguments: ["-p", "hi", ...given] };
     const { code, stderr } = await runHost(setup);
     expect(code).toBe(1);
     expect(stderr).toContain(text);
   });
 
-  it("is not loosened by the variable that hands a sandbox to subagents", async () => {
+  it("is not loosened by the variable that passes a sandbox to subagents", async () => {
     const sandboxed = JSON.stringify({ sandbox: { mode: "workspace" } });
     const { code, stderr } = await runHost({
       arguments: ["-p", "hi", "--policy", sandboxed],
@@ -105,7 +105,7 @@ async function start(options: RpcClientOptions): Promise<RpcClient> {
 }
 
 describe("a client with a policy", () => {
-  it("starts its host with it, beside others", async () => {
+  it("starts its host with the policy, along with others", async () => {
     const client = await start({ policy: [policy, { models: ["*"] }], args: ["--policy", "{}"] });
     const { policy: held, given } = await client.request("get_policy", {});
     expect(held).toEqual({ ...policy, models: ["*"] });
@@ -113,7 +113,7 @@ describe("a client with a policy", () => {
   });
 
   it.each(["{}", JSON.stringify({ ...policy, permissions: { mode: "ask" } })])(
-    "does not use a host that runs with %s instead",
+    "refuses a host that runs with %s instead",
     async (other) => {
       const place = makePlace();
       const script = join(place.folder, "wrapper.mjs");
@@ -127,7 +127,7 @@ describe("a client with a policy", () => {
 });
 
 describe("a subagent under a policy", () => {
-  /** The end of the call of `task` whose subagent writes a file by a command. */
+  /** The end of a `task` call whose subagent writes a file with a command. */
   const outcome = async (command: readonly string[] | undefined, held: ManagedPolicy) => {
     const scenario = [
       ...worker("<child>", call("bash", { command: "echo x > made.txt" })),
@@ -146,7 +146,7 @@ describe("a subagent under a policy", () => {
   it.each([
     ["a host of its own", undefined],
     ["task.command", [process.execPath, binPath]],
-  ])("has it in %s", async (_kind, command) => {
+  ])("is subject to it in %s", async (_kind, command) => {
     const free = await outcome(command, {});
     expect(free).toMatchObject({ isError: false, hasWritten: true });
     const held = await outcome(command, {
@@ -157,7 +157,7 @@ describe("a subagent under a policy", () => {
     expect(without.hasWritten).toBe(false);
   });
 
-  it("gets no work in a host that does not hold to it", async () => {
+  it("gets no work in a host that does not apply it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "tau-policy-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const script = join(folder, "forgetful.mjs");
@@ -169,7 +169,7 @@ describe("a subagent under a policy", () => {
   });
 });
 
-/** A program that starts the host with another policy. */
+/** A program that starts the host with a different policy. */
 function forgetful(other: string): string {
   return `const { argv } = process;
 process.argv = argv.map((word, at) => (argv[at - 1] === "--policy" ? ${JSON.stringify(other)} : word));

@@ -9,11 +9,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { makePlace, type Place } from "../support/place.ts";
 import { binPath } from "../support/start-host.ts";
 
-/** Clients as they were published, from the registry, unchanged. */
+/** Clients as published in the registry, unchanged. */
 const clients = [
   { release: "0.58", index: import.meta.resolve("@mariozechner/pi-coding-agent"), protocol: "pi" },
   { release: "0.73", index: import.meta.resolve("pi-coding-agent-0.73"), protocol: "pi" },
-  // `pi --version` names this release.
+  // `pi --version` prints this release.
   { release: "0.87", index: import.meta.resolve("pi-coding-agent-0.87"), protocol: "pi" },
   {
     release: "1.5",
@@ -24,16 +24,16 @@ const clients = [
 
 type Client = Record<string, (...parameters: unknown[]) => unknown>;
 
-/** Its own functions that are not for its users. */
+/** Internal methods that users do not call. */
 const internal = ["constructor", "handleLine", "createProcessExitError", "rejectPendingRequests"];
 
 async function loadClient(index: string): Promise<new (options: object) => Client> {
-  // The package does not export this file by itself, and its index needs all that a terminal needs.
+  // The package's index also loads everything for a terminal, and the package does not export this file.
   const file = new URL("modes/rpc/rpc-client.js", index);
   return (await import(file.href)).RpcClient;
 }
 
-/** A client of its package with its host, and the names of the methods that were called. */
+/** A client of its package with its host; records the names of the methods that were called. */
 async function startClient(index: string, protocol: string, place: Place) {
   const RpcClient = await loadClient(index);
   const called = new Set<string>();
@@ -56,7 +56,7 @@ async function startClient(index: string, protocol: string, place: Place) {
   const methods = Object.getOwnPropertyNames(RpcClient.prototype);
   const unused = () =>
     methods.filter((method) => !called.has(method) && !internal.includes(method));
-  // Its application answers dialogs itself; the client has no method for it.
+  // In pi, the application answers dialogs; the client has no method for it.
   const answer = (response: object): void => {
     const { stdin } = Reflect.get(client, "process") as unknown as { stdin: Writable };
     stdin.write(`${JSON.stringify({ type: "extension_ui_response", ...response })}\n`);
@@ -100,7 +100,7 @@ describe.each(clients)(
         expect(await call("clearQueue")).toEqual({ steering: ["yes?"], followUp: ["and?"] });
       await call("abort");
       await idle;
-      // On its own: of two that wait for one event, older clients pass over the second.
+      // Alone, because of two callers waiting for one event, older clients miss the second.
       const collected = call("collectEvents");
       await call("prompt", "yes?");
       await collected;
@@ -219,10 +219,10 @@ describe.each(clients)(
   },
 );
 
-/** JSON-RPC over the stdio of an adapter. */
+/** JSON-RPC over an adapter's stdio. */
 class Adapter {
   readonly updates: Record<string, unknown>[] = [];
-  /** What the editor was asked; it takes the first option. */
+  /** The requests to the editor, which picks the first option. */
   readonly questions: Record<string, unknown>[] = [];
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #pending = new Map<number, PromiseWithResolvers<Record<string, unknown>>>();
@@ -270,7 +270,7 @@ class Adapter {
 }
 
 describe("pi-acp", () => {
-  it("lets an editor that speaks the Agent Client Protocol talk to the host", async () => {
+  it("connects an editor that speaks the Agent Client Protocol with the host", async () => {
     const server = await startLoopbackServer({
       scenario: ({ lastUserText, toolResults }) => {
         if (lastUserText.includes("touch") && toolResults.length === 0) {
@@ -330,7 +330,7 @@ describe("pi-acp", () => {
   });
 });
 
-it("tells a program with the client of pi 1.x which dialect it needs, before that fails", async () => {
+it("tells a program with the client of pi 1.x which dialect it needs before the client fails", async () => {
   const place = makePlace({ scenario: [...scenario] });
   onTestFinished(() => place.remove());
   const index = import.meta.resolve("@earendil-works/pi-coding-agent");

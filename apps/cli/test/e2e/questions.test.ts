@@ -15,7 +15,7 @@ const scenario = [
 const capabilities = { hostRequests: ["question"] };
 const answer = { answers: [{ labels: ["That"] }] };
 
-it("a question outlives a host that is killed, and is asked again with its id", async () => {
+it("a question outlives a killed host and is repeated with the same id", async () => {
   const place = makePlace({ scenario, arguments: [] });
   const asked = { "...": true, type: "host_request", method: "question" };
   const initialize = { type: "initialize", capabilities };
@@ -39,7 +39,7 @@ it("a question outlives a host that is killed, and is asked again with its id", 
   });
 });
 
-it("the first answer of several clients counts, and the others see it closed", async () => {
+it("the first answer of several clients counts, and the others see the question closed", async () => {
   const { unixUrl } = await listeningHost({ scenario: scenario as never, arguments: [] });
   const connect = async (given: object) => {
     const client = await FrameClient.connect(unixUrl);
@@ -73,7 +73,7 @@ it("the first answer of several clients counts, and the others see it closed", a
   });
 });
 
-it("RpcClient answers with a function or with its dialogs, and else there is no such tool", async () => {
+it("RpcClient answers with a function or with its dialogs; otherwise there is no ask_user tool", async () => {
   const text = async (options: Partial<ConstructorParameters<typeof RpcClient>[0]>) => {
     const place = makePlace({ scenario, arguments: [] });
     const client = new RpcClient({
@@ -98,7 +98,7 @@ it("RpcClient answers with a function or with its dialogs, and else there is no 
   expect(await text({})).toContain("ask_user");
 });
 
-it("a dialog of a question is shown again by the next host", async () => {
+it("the next host shows the dialog of a question again", async () => {
   const place = makePlace({ scenario, arguments: [] });
   const dialog = { "...": true, type: "extension_ui_request", method: "select" };
   const first = startHost({}, { place });
@@ -117,7 +117,7 @@ it("a dialog of a question is shown again by the next host", async () => {
   });
 });
 
-describe("a question of a subagent in a host of its own", () => {
+describe("a question of a subagent in its own host", () => {
   const asks = (mark: string, content: ReturnType<typeof use>) => [
     { when: { lastUserIncludes: mark, hasToolResults: false }, repeat: true, content },
     { when: { lastUserIncludes: mark, hasToolResults: true }, repeat: true, content: `${mark} ok` },
@@ -126,7 +126,7 @@ describe("a question of a subagent in a host of its own", () => {
     ...asks("<inner>", [call]),
     ...asks("<outer>", use("task", { tasks: [{ id: "in", task: "<inner>" }] })),
     ...asks("start", use("task", { tasks: [{ id: "out", task: "<outer>" }] })),
-    // What the subagent says after it was resumed.
+    // The subagent's reply after it was resumed.
     { when: { lastUserIncludes: "again" }, repeat: true, content: "I go on" },
   ];
   const asked = { "...": true, type: "host_request", method: "question" };
@@ -138,7 +138,7 @@ describe("a question of a subagent in a host of its own", () => {
     return host;
   };
 
-  it("names it by its path, and is answered once by the client of the session", async () => {
+  it("carries the subagent's path and is answered once by the session's client", async () => {
     const host = open(makePlace({ scenario: nested, arguments: [] }));
     host.send({ type: "prompt", message: "start" });
     const { id, agentId } = await host.until(asked, 60_000);
@@ -158,7 +158,7 @@ describe("a question of a subagent in a host of its own", () => {
     expect(JSON.stringify(data)).toContain('"labels":["That"]');
   });
 
-  it("is closed by an abort of the session, and of the subagent", async () => {
+  it("is closed by an abort of the session or of the subagent", async () => {
     for (const abort of [{ type: "abort" }, { type: "abort_subagent", subagentId: "out/in" }]) {
       const host = open(makePlace({ scenario: nested, arguments: [] }));
       host.send({ type: "prompt", message: "start" });
@@ -169,7 +169,7 @@ describe("a question of a subagent in a host of its own", () => {
     }
   });
 
-  it("is asked again when the subagent is resumed after its host was killed", async () => {
+  it("is repeated when the subagent is resumed after its host was killed", async () => {
     const place = makePlace({ scenario: nested, arguments: [] });
     const first = open(place);
     first.send({ type: "prompt", message: "start" });

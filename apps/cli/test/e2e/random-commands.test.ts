@@ -24,7 +24,7 @@ const start = () =>
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Sends random commands, several in a chunk, answers dialogs, and ends the host. */
+/** Sends random commands, several per chunk, answers dialogs, and ends the host. */
 async function drive(seed: number, ending: Ending) {
   const host = start();
   const { below } = seededRandom(seed);
@@ -75,7 +75,7 @@ async function drive(seed: number, ending: Ending) {
   return { host, sent, frames, code, tookMs };
 }
 
-/** How many of a kind were on after each start and end. */
+/** The number that was open after each start and end event of a kind. */
 function depthsOf(frames: readonly Frame[], kind: string): number[] {
   let depth = 0;
   return frames.flatMap(({ type }) => {
@@ -117,7 +117,7 @@ function checkAnswers(sent: readonly SentCommand[], frames: readonly Frame[]): v
   expect(results.toSorted()).toEqual(accepted.toSorted());
 }
 
-describe("random commands, many in a chunk, while anything is on", () => {
+describe("random commands, many in a chunk, while anything is running", () => {
   const runs: [number, Ending][] = [
     [1, "settled"],
     [2, "settled"],
@@ -127,7 +127,7 @@ describe("random commands, many in a chunk, while anything is on", () => {
     [6, "SIGTERM"],
   ];
   it.each(slice(runs, 2))(
-    "are answered once each, lose nothing and end in order (seed %d, %s)",
+    "are each answered once, lose nothing and end in order (seed %d, %s)",
     async (seed, ending) => {
       const { host, sent, frames, code, tookMs } = await drive(seed, ending);
       expect(code).toBe(ending === "SIGTERM" ? 143 : 0);
@@ -146,7 +146,7 @@ describe("random commands, many in a chunk, while anything is on", () => {
       const [settled, ended] = ["agent_settled", "agent_end"].map((type) =>
         types.lastIndexOf(type),
       );
-      // On a busy machine, the signal may come before any run.
+      // On a busy machine, the signal may arrive before any run.
       if (types.includes("agent_start")) expect(settled).toBeGreaterThan(ended ?? 0);
       const lines = sessionLines(host.place.folder);
       const stored = new Set(lines.map(({ message }) => JSON.stringify(message)));

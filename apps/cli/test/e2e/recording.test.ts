@@ -10,7 +10,7 @@ const call = (name: string, args: object) => ({
   content: [{ type: "toolCall" as const, name, arguments: { ...args } }],
 });
 
-/** What the hosts of this test have recorded, line by line. */
+/** The lines that the hosts of this test have recorded. */
 function recorded(channel: Channel): string[] {
   const root = inject("recordings");
   return readdirSync(root)
@@ -29,7 +29,7 @@ const sessionFiles = (folder: string): string[] => {
 };
 
 describe("the recording of a host", () => {
-  it("is what its client reads and sends, and what is in its session file", async () => {
+  it("contains what its client reads and sends, and the lines of its session file", async () => {
     const scenario = [call("bash", { command: "echo one" }), "Done: 😀\u2028."];
     const host = startHost({ scenario });
     const commands = [
@@ -47,7 +47,7 @@ describe("the recording of a host", () => {
     expect(recorded("sessions")).toEqual(entries.map((entry) => `\t${path}\t${entry}`));
   });
 
-  it("has everything that a host has said which is killed", async () => {
+  it("contains everything that a killed host has written", async () => {
     const scenario = [{ content: "x".repeat(20_000), chunkSize: 20, delayMs: 1 }];
     const host = startHost({ scenario });
     host.send({ type: "prompt", message: "go" });
@@ -59,7 +59,7 @@ describe("the recording of a host", () => {
     expect(`${recorded("stdout").join("\n")}\n`.startsWith(host.stdout)).toBe(true);
   });
 
-  it("is whole on a disk that takes small files only", async () => {
+  it("is complete even where file sizes are limited", async () => {
     const shell = ["/bin/sh", "-c", 'ulimit -S -f 24; exec "$0" "$@"', process.execPath];
     const host = startHost({ scenario: [{ content: "x".repeat(30_000) }] }, { command: shell });
     host.send({ id: "p", type: "prompt", message: "go" });
@@ -69,7 +69,7 @@ describe("the recording of a host", () => {
     expect(recorded("stdout").join("\n")).toBe(host.stdout.trimEnd());
   });
 
-  it("is there for the host of a subagent, too", async () => {
+  it("is also made for the host of a subagent", async () => {
     const scenario = [
       { when: { lastUserIncludes: "look", hasToolResults: false }, content: "Looked." },
       { ...call("task", { task: "look" }), when: { hasToolResults: false } },

@@ -38,7 +38,7 @@ describe("a client of a listening host", () => {
     expect(await client.openSessions()).toHaveLength(1);
   });
 
-  it("rebuilds the reply that streams when it attaches", async () => {
+  it("rebuilds the streaming reply when it attaches", async () => {
     const text = "word ".repeat(200);
     const { unixUrl } = await listeningHost({
       scenario: [{ content: text, chunkSize: 20, delayMs: 5 }] as never,
@@ -62,14 +62,14 @@ describe("a client of a listening host", () => {
     expect(seen.every((part) => text.startsWith(part))).toBe(true);
   });
 
-  it("is a client of the one session of a host without --sessions", async () => {
+  it("uses the one session of a host without --sessions", async () => {
     const { unixUrl } = await listeningHost({ scenario }, { isMany: false });
     const client = await connect(unixUrl);
     expect((await client.promptAndWait("hi")).text).toBe("Hello from the model.");
     await expect(client.openSession()).rejects.toMatchObject({ code: "multi_session_disabled" });
   });
 
-  it("refuses without a token, with a wrong one, and where nobody listens", async () => {
+  it("fails without a token, with a wrong token, and if nobody listens", async () => {
     const { url, token: right } = await listeningHost({ scenario });
     const client = await RpcClient.connect(url, { token: right });
     const ends: unknown[] = [];
@@ -96,8 +96,8 @@ describe("a client of a listening host", () => {
   });
 });
 
-describe("a client whose connection is cut", () => {
-  it("has the same messages as one that never left, wherever it is cut", async () => {
+describe("a client that loses its connection", () => {
+  it("has the same messages as one that stayed connected, wherever it is cut", async () => {
     const long = Array.from({ length: 12 }, (_, at) => `Line ${at} of the reply.`).join(" ");
     const { unixUrl, place } = await listeningHost({
       scenario: [
@@ -109,7 +109,7 @@ describe("a client whose connection is cut", () => {
         { content: long, repeat: true, chunkSize: 7 },
       ] as never,
     });
-    // Any numbers will do, as long as they are the same each time.
+    // Any sequence will do, as long as it is always the same.
     let random = 7;
     const nextBytes = () => {
       random = (random * 48_271) % 2_147_483_647;
@@ -143,7 +143,7 @@ describe("a client whose connection is cut", () => {
     );
   });
 
-  it("gets the result of its prompt, and sends no prompt twice", async () => {
+  it("gets the result of its prompt and does not send the prompt twice", async () => {
     const { unixUrl, place } = await listeningHost({
       scenario: [{ repeat: true, content: "Hello from the model.", delayMs: 200 }] as never,
     });
@@ -176,7 +176,7 @@ describe("a client whose connection is cut", () => {
 });
 
 describe("a client that starts its host with --sessions", () => {
-  it("opens several sessions in it", async () => {
+  it("opens several sessions in the host", async () => {
     const place = makePlace({ scenario });
     const client = new RpcClient({
       cliPath: binPath,

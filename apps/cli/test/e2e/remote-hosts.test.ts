@@ -10,7 +10,7 @@ import { call, hostsOf, repositoryPlace, worker } from "../support/repository-pl
 import { sshIsMissing, startSshServer } from "../support/ssh-server.ts";
 import { binPath, startHost } from "../support/start-host.ts";
 
-/** The remote end of a command: where its host works, and with which environment. */
+/** The remote end of a command: the host's folder and environment. */
 function remoteCommand(cwd: string, variables: Readonly<Record<string, string | undefined>>) {
   const words = ["HOME", "PI_CODING_AGENT_DIR"].flatMap((name) => {
     const value = variables[name];
@@ -20,7 +20,7 @@ function remoteCommand(cwd: string, variables: Readonly<Record<string, string | 
 }
 
 describeWith(sshIsMissing)("a host over ssh", () => {
-  it("works in the other machine's folder, with words as they were given", async () => {
+  it("works in the other machine's folder and passes arguments unchanged", async () => {
     const ssh = await startSshServer();
     const place = makePlace({
       scenario: [{ content: [toolCall("bash", { command: "pwd -P; echo 'ü'" })] }, "done"] as never,

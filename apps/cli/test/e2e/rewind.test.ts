@@ -19,7 +19,7 @@ const read = ({ cwd }: Place, name: string) => {
 async function prompt(host: ReturnType<typeof startHost>, message: string): Promise<void> {
   host.send({ type: "prompt", message });
   await host.until({ "...": true, type: "agent_end" });
-  // As soon as a client of any dialect learns of the end, it may change files.
+  // A client of any dialect may change files as soon as it learns of the end.
   writeFileSync(join(host.place.cwd, "mine"), message);
   await host.until({ "...": true, type: "agent_settled" });
 }
@@ -45,7 +45,7 @@ async function withTwoPrompts(setup: PlaceSetup = {}) {
   return { host, first: checkpoints[0]!, second: checkpoints[1]! };
 }
 
-it("lists and takes back prompts over RPC, by entry and by checkpoint", async () => {
+it("lists and reverts prompts over RPC, by entry and by checkpoint", async () => {
   const { host, first, second } = await withTwoPrompts();
   const { place } = host;
   const one = await ask(host, { type: "rewind", checkpointId: second.id });
@@ -109,7 +109,7 @@ it("survives kill -9, and tau rewind works on the latest session", async () => {
   expect(tau("--help").stdout).toContain("--dry-run");
 });
 
-it("is off until asked for, and initialize asks for it", async () => {
+it("is off by default; initialize turns it on", async () => {
   const host = startHost({ scenario: [call("echo 1 > a"), "one", call("echo 2 > a"), "two"] });
   await prompt(host, "first");
   const off = await ask(host, { type: "rewind", entryId: "x" });

@@ -19,7 +19,7 @@ const examples = join(import.meta.dirname, "../../../../docs/examples");
 const hello = join(examples, "scenarios/hello.json");
 const byLastWord = join(examples, "../../clients/python/tests/scenario.mjs");
 
-/** Our client with the built host; both gone when the test is over. */
+/** Our client with the built host; both are stopped after the test. */
 async function start(scenario: string, options: RpcClientOptions = {}): Promise<RpcClient> {
   const args = ["--no-session", "--provider", "scripted", "--model", scenario];
   return startIn(makePlace(), { args, ...options });
@@ -42,7 +42,7 @@ async function startIn(place: Place, options: RpcClientOptions): Promise<RpcClie
 const thinking = { type: "thinking" as const, thinking: "Hm.", chunkSize: 1 };
 const replies = [turn([thinking, "Let me look.", toolCall("ls", { path: "." })]), turn("Done.")];
 
-/** All events of a run, deltas of a block as the last of them, without what differs from run to run. */
+/** All events of a run: of a block's deltas only the last, and without values that change from run to run. */
 async function eventsOf(api: LoopbackApi, stream: StreamForm): Promise<unknown[]> {
   await using server = await startLoopbackServer({ scenario: replies });
   const provider = { api, baseUrl: server.urls[api], apiKey: "none", models: [{ id: "looped" }] };
@@ -70,7 +70,7 @@ function deltaOf(event: SessionEvent): string | undefined {
 
 describe("our client and the built host", () => {
   it.each(slice(loopbackApis, 4))(
-    "tell the same of a reply in both forms, over %s",
+    "report the same reply in both forms, over %s",
     async (api) => {
       const inFull = await eventsOf(api, "full");
       expect(await eventsOf(api, "delta")).toEqual(inFull);
@@ -80,7 +80,7 @@ describe("our client and the built host", () => {
     },
   );
 
-  it.each(protocolNames)("work together where the environment says %s", async (protocol) => {
+  it.each(protocolNames)("work together if the environment says %s", async (protocol) => {
     const client = await start(hello, { env: { PI_RPC_PROTOCOL: protocol } });
     expect(client.host?.protocol).toBe("pi");
     const { status, text } = await client.promptAndWait("Look", { timeoutMs: 20_000 });
@@ -89,7 +89,7 @@ describe("our client and the built host", () => {
     await client.waitForIdle(5_000);
   });
 
-  it("hand on events without the reply so far", async () => {
+  it("pass on events without the accumulated reply", async () => {
     const client = await start(byLastWord);
     const steps: string[] = [];
     client.onEvent(
@@ -129,7 +129,7 @@ describe("our client and the built host", () => {
     expectTypeOf(output).toEqualTypeOf<{ count: number; name: string; due: Date } | undefined>();
     const due = new Date("2026-01-02");
     expect([outputStatus, output]).toEqual(["valid", { count: 3, name: "none", due }]);
-    // What only the type can tell is found here, after the host has taken the answer.
+    // The host has accepted the answer, but only the client's validator can detect this error.
     const wrong = await client.promptAndWait("go", { outputSchema });
     expect(wrong).toMatchObject({ outputStatus: "invalid", status: "completed" });
     expect(wrong).not.toHaveProperty("output");
@@ -140,7 +140,7 @@ describe("our client and the built host", () => {
     await expect(broken).rejects.toThrow(/Date/);
   });
 
-  it("reject an aborted prompt once its run has ended, so that the next one begins", async () => {
+  it("reject an aborted prompt only after its run has ended, so that the next can begin", async () => {
     const place = makePlace();
     const scenario = join(place.folder, "slow.mjs");
     writeFileSync(
@@ -159,7 +159,7 @@ describe("our client and the built host", () => {
       stop();
       expect((await client.promptAndWait("next")).text).toBe("quick");
     }
-    // One that waits for the end of another run is taken back, and the other goes on.
+    // Cancels a prompt that waits for the end of another run, which continues.
     const running = client.promptAndWait("slow");
     const controller = new AbortController();
     const queued = client.promptAndWait("queued", {
@@ -173,7 +173,7 @@ describe("our client and the built host", () => {
     expect((await running).status).toBe("aborted");
   });
 
-  it("start a prompt of one id once, and end for each who sends it", async () => {
+  it("start a prompt with one id once and report its end to each sender", async () => {
     const client = await start(byLastWord);
     const options = { promptId: "mine", timeoutMs: 20_000 };
     const [first, second] = await Promise.all([
@@ -190,7 +190,7 @@ describe("our client and the built host", () => {
     expect(messages).toHaveLength(2);
   });
 
-  it("tell what is wrong with the user's files as events", async () => {
+  it("report problems with the user's files as events", async () => {
     const place = makePlace({ files: { "agent/settings.json": '{"noSuchSetting": 1}' } });
     const diagnostics: string[] = [];
     const client = new RpcClient({
@@ -212,7 +212,7 @@ describe("our client and the built host", () => {
     expect(diagnostics).toEqual([expect.stringContaining("noSuchSetting")]);
   });
 
-  it.each(["delta", "full"] as const)("wait and rebuild behind a filter, in %s", async (stream) => {
+  it.each(["delta", "full"] as const)("wait and rebuild replies with a filter, in %s", async (stream) => {
     const client = await start(byLastWord, { stream });
     const types: string[] = [];
     const texts: string[] = [];

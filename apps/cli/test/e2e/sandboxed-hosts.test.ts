@@ -29,9 +29,9 @@ describeWith(bubblewrapIsMissing)("the sandbox of a host with many sessions", ()
     });
   });
 
-  it("keeps a session in a process of its own away from the port and the token of its host", async () => {
+  it("protects the port and token of the host from a session in its own process", async () => {
     const files = settings({ mode: "workspace", network: "all" });
-    // Where no private folder of the sandbox hides it.
+    // In a folder that the sandbox's private temporary folder does not hide.
     const folder = mkdtempSync("/var/tmp/tau-token-");
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const words = ["--isolate", "process", "--token-file", join(folder, "token")];
@@ -50,7 +50,7 @@ describeWith(bubblewrapIsMissing)("the sandbox of a host with many sessions", ()
 });
 
 describeWith(bubblewrapIsMissing)("an isolated subagent in the sandbox", () => {
-  it("commits in its tree, and changes no settings or hooks there", async () => {
+  it("commits in its tree, but changes no settings or hooks there", async () => {
     // The tree reads the project's objects, which a private /tmp would hide.
     vi.stubEnv("TMPDIR", "/var/tmp");
     onTestFinished(() => void vi.unstubAllEnvs());
@@ -77,7 +77,7 @@ describeWith(bubblewrapIsMissing)("an isolated subagent in the sandbox", () => {
   });
 });
 
-describeWith(bubblewrapIsMissing)("a host that task.command starts", () => {
+describeWith(bubblewrapIsMissing)("a host started by task.command", () => {
   const delegating = (command: readonly string[]) =>
     repositoryPlace(
       [
@@ -95,7 +95,7 @@ describeWith(bubblewrapIsMissing)("a host that task.command starts", () => {
   };
   const tau = join(import.meta.dirname, "../../bin/tau.js");
 
-  it("gets no work when it does not confirm the sandbox", async () => {
+  it("gets no work if it does not confirm the sandbox", async () => {
     const place = delegating([
       ...["env", "-u", "TAU_SUBAGENT_SANDBOX", "PI_CODING_AGENT_DIR=/var/empty"],
       ...[process.execPath, tau],
@@ -105,7 +105,7 @@ describeWith(bubblewrapIsMissing)("a host that task.command starts", () => {
     expect(text).toMatch(/sandbox mode \\"off\\".*\\"workspace\\".*TAU_SUBAGENT_SANDBOX/);
   });
 
-  it("gets work when it does", async () => {
+  it("gets work if it confirms the sandbox", async () => {
     const { isError } = await outcome(delegating([process.execPath, tau]));
     expect(isError).toBe(false);
   });

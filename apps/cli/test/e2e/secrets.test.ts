@@ -13,7 +13,7 @@ describeWith(bubblewrapIsMissing)("secrets of a host", () => {
   it.each([
     ["in the host", []],
     ["in a process of its own", ["--isolate", "process"]],
-  ])("are a session's own, %s", async (_where, more) => {
+  ])("are separate for each session, %s", async (_where, more) => {
     const files = settings({ mode: "workspace", secrets: [secret] });
     const { unixUrl } = await listeningHost({
       ...{ files, arguments: more, environment: { REAL_TOKEN: VALUE, OTHER: VALUE } },
@@ -32,7 +32,7 @@ describeWith(bubblewrapIsMissing)("secrets of a host", () => {
     expect((again as { output: string }).output.slice(0, 43)).not.toBe(output.slice(0, 43));
   });
 
-  it("are refused as values in frames and files", async () => {
+  it("are refused as literal values in frames and files", async () => {
     const { unixUrl } = await listeningHost({ files: settings({ mode: "workspace" }) });
     const client = await FrameClient.connect(unixUrl);
     await client.ask({ type: "initialize" });
@@ -48,7 +48,7 @@ describeWith(bubblewrapIsMissing)("secrets of a host", () => {
     expect(stderr).not.toContain(VALUE);
   });
 
-  it("are not used where the sandbox is off, which is said", async () => {
+  it("are not used without a sandbox, which is reported", async () => {
     const files = settings({ mode: "off", secrets: [secret] });
     const { stderr } = await runHost({ files, arguments: ["-p", "hi"] });
     expect(stderr).toContain("The secrets for TOKEN are not used: sandbox.mode is off.");
@@ -59,7 +59,7 @@ describeWith(bubblewrapIsMissing)("secrets of a host", () => {
     expect(refused).toMatchObject({ success: false, code: "invalid_option" });
   });
 
-  it("are not used where a project or a policy closes the network", async () => {
+  it("are not used if a project or a policy blocks the network", async () => {
     const files = settings({ mode: "workspace", secrets: [secret] });
     const policy = JSON.stringify({ sandbox: { network: "off" } });
     const held = await runHost({ files, arguments: ["-p", "hi", "--policy", policy] });

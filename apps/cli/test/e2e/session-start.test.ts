@@ -9,7 +9,7 @@ const sessionsOf = (place: Place): string[] =>
     name.endsWith(".jsonl"),
   );
 
-/** Says something in a session and returns the id of the session and what was said in it so far. */
+/** Sends a prompt in a session; returns the session's id and all messages so far. */
 async function say(place: Place, text: string, ...words: string[]) {
   const own = { ...place, arguments: [...place.arguments, ...words] };
   const host = await startMemoryHost({}, own);
@@ -33,7 +33,7 @@ const keptPlace = (): Place => {
   return { ...place, remove: () => {} };
 };
 
-it("--session-id makes the session at first and opens it from then on", async () => {
+it("--session-id creates the session at first and opens it from then on", async () => {
   const place = keptPlace();
   const first = await say(place, "first words", "--session-id", "job-1");
   expect(first.sessionId).toBe("job-1");
@@ -45,7 +45,7 @@ it("--session-id makes the session at first and opens it from then on", async ()
   expect(sessionsOf(place)).toHaveLength(2);
 });
 
-it.each(["--continue", "--resume"])("%s=FILE opens that file, not the latest", async (flag) => {
+it.each(["--continue", "--resume"])("%s=FILE opens that file instead of the latest", async (flag) => {
   const place = keptPlace();
   await say(place, "in the file", "--session", "../a.jsonl");
   await say(place, "in the latest");

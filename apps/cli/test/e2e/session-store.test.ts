@@ -11,7 +11,7 @@ import { startHost } from "../support/start-host.ts";
 const words = ["--session-id", "shared", "--project-key", "project"];
 const key = { projectKey: "project", sessionId: "shared" };
 
-/** A place whose hosts come and go. */
+/** A place in which several hosts run one after another. */
 function keptPlace(setup: PlaceSetup, settings: object = {}): Place {
   const place = makePlace(setup);
   onTestFinished(place.remove);
@@ -48,7 +48,7 @@ async function userTexts(host: Host): Promise<unknown[]> {
   return messages.flatMap(({ role, content }) => (role === "user" ? [content] : []));
 }
 
-it("a module makes the store, and the session has no file", async () => {
+it("a module provides the store, and the session has no file", async () => {
   const place = keptPlace({ scenario: ["one", "two"] });
   const module = join(place.folder, "store.mjs");
   const stores = new URL(
@@ -76,7 +76,7 @@ it.each([
   ["redis://:secret@127.0.0.1:1/x y", "secret"],
   ["./missing.mjs", "missing.mjs"],
   ["mysql://user:secret@host/db", "must begin with redis:"],
-])("a store that cannot be opened is one clear error: %s", async (store, shown) => {
+])("a store that cannot be opened causes one clear error: %s", async (store, shown) => {
   const place = keptPlace({ scenario: [] }, { "session.storeTimeoutMs": 1000 });
   const host = hostOf(place, ["--store", store, ...words]);
   const { code } = await host.ended;
@@ -116,7 +116,7 @@ describeWith(redisIsMissing)("hosts over Redis", () => {
     await first.ended;
     const ended = (await opened("kill").load(key)) ?? [];
     expect(ended.length).toBeGreaterThan(2);
-    // The dead host's lease has to run out.
+    // The lease of the dead host has to expire first.
     await new Promise((resolve) => setTimeout(resolve, 700));
     const second = hostOf(keptPlace({ scenario: ["done"] }), words, environment);
     expect(await userTexts(second)).toEqual(["go"]);
@@ -127,7 +127,7 @@ describeWith(redisIsMissing)("hosts over Redis", () => {
     expect(new Set(now.map(({ id }) => id)).size).toBe(now.length);
   });
 
-  it("a host that was stopped writes nothing after another took over", async () => {
+  it("a stopped host writes nothing after another has taken over", async () => {
     const place = keptPlace({ scenario: ["one", "two", "three"] }, { "session.leaseMs": 900 });
     const store = storeOf("stop");
     const first = hostOf(place, ["--store", store, ...words]);
@@ -154,7 +154,7 @@ describeWith(redisIsMissing)("hosts over Redis", () => {
     const after = JSON.stringify(await opened("stop").load(key));
     for (const said of ["first", "second", "fifth"]) expect(after).toContain(said);
     for (const lost of ["third", "fourth"]) expect(after).not.toContain(lost);
-    // The first two leases of the key, and no third: the one that was refused never got any.
+    // The key had two leases and no third, because the refused host did not get one.
     const lease = await opened("stop")
       .acquire(key, 1000)
       .catch(() => undefined);

@@ -31,12 +31,12 @@ it("keeps nothing of closed sessions, wave after wave", async () => {
       await nextLike(host, { type: "agent_settled", sessionId });
     }
     for (const sessionId of sessions) await ask({ type: "close_session", sessionId });
-    // What was answered last may stay in a buffer.
+    // The last answer may stay in a buffer, so this one replaces it.
     await ask({ type: "list_sessions" });
     closed.push(...sessions);
     return heap.contents(host.child.pid);
   };
-  // Loads and compiles code, and fills caches.
+  // The first wave loads and compiles code, and fills caches.
   await wave();
   const second = await wave();
   const third = await wave();

@@ -30,7 +30,7 @@ async function withChildren(): Promise<HostProcess & { place: Place; pids: numbe
   return Object.assign(host, { pids });
 }
 
-/** Waits until the prompt of a host is in its session file, and the pipe of its output full. */
+/** Waits until a host's prompt is in its session file and the pipe of its output is full. */
 async function untilStuck({ folder }: Place): Promise<void> {
   const written = () => readdirSync(join(folder, "agent"), { recursive: true });
   await expect.poll(written).toContainEqual(expect.stringMatching(/\.jsonl$/));
@@ -48,7 +48,7 @@ describe("the end of stdin", () => {
     expect(host.stderr).toBe("");
   });
 
-  it("aborts the run, kills its children and grandchildren, and says how it ended", async () => {
+  it("aborts the run, kills its children and grandchildren, and reports how it ended", async () => {
     const host = await withChildren();
     const start = performance.now();
     const { code } = await host.finish();
@@ -60,7 +60,7 @@ describe("the end of stdin", () => {
     expect(() => lines.map((line) => JSON.parse(line))).not.toThrow();
   });
 
-  it("kills a client's command with what it left in the background", async () => {
+  it("kills a client's command together with its background processes", async () => {
     const host = startHost();
     host.send({ type: "bash", command: children, id: "b" });
     const pids = await childrenOf(host.place);
@@ -69,7 +69,7 @@ describe("the end of stdin", () => {
     expect(host.stdout).toContain('"cancelled":true');
   });
 
-  it("kills what a finished command left in the background", async () => {
+  it("kills the background processes of a finished command", async () => {
     const host = startHost();
     const command = `sleep 60 >/dev/null 2>&1 & echo $!; ${daemon} until test -s pids; do :; done; cat pids`;
     host.send({ type: "bash", command });
@@ -81,14 +81,14 @@ describe("the end of stdin", () => {
     expect(await areGone(pids)).toBe(true);
   });
 
-  it("answers a last command without line feed first", async () => {
+  it("answers a last command without a line feed first", async () => {
     const host = startHost();
     host.child.stdin.end('{"type":"get_state","id":"last"}');
     expect((await host.ended).code).toBe(0);
     expect(host.stdout).toContain('"id":"last"');
   });
 
-  it("leaves no lease", async () => {
+  it("leaves no lease behind", async () => {
     const host = startHost({ scenario: ["one"] });
     host.send({ type: "prompt", message: "go" });
     await host.until({ "...": true, type: "agent_settled" });
@@ -113,8 +113,8 @@ describe("a signal", () => {
     expect(await areGone(host.pids)).toBe(true);
   });
 
-  it("for the second time ends the host at once, and the children soon after", async () => {
-    // A reader that reads nothing holds the orderly end up until its deadline.
+  it("ends the host at once when it is repeated, and the children soon after", async () => {
+    // A reader that does not read delays the orderly shutdown until its deadline.
     const scenario = [{ content: "x".repeat(4_000_000), chunkSize: 100_000 }, call(children)];
     const host = startHost({ scenario }, { reads: false });
     host.send({ type: "prompt", message: "go" });
@@ -129,7 +129,7 @@ describe("a signal", () => {
     expect(performance.now() - start).toBeLessThan(2_000);
   });
 
-  it("is heard within five seconds although the reader is stuck", async () => {
+  it("takes effect within five seconds even if the reader is stuck", async () => {
     const scenario = [{ content: "x".repeat(4_000_000), chunkSize: 100_000 }];
     const host = startHost({ scenario }, { reads: false });
     host.send({ type: "prompt", message: "go" });
@@ -142,7 +142,7 @@ describe("a signal", () => {
   });
 });
 
-describe("a host that is killed outright", () => {
+describe("a host that is killed with SIGKILL", () => {
   it("leaves no child behind", async () => {
     const host = await withChildren();
     host.child.kill("SIGKILL");

@@ -7,7 +7,7 @@ const residentBytes = (pid: number | undefined): number => {
   return Number(line?.[1]) * 1024;
 };
 
-describe("a reader that is slow", () => {
+describe("a slow reader", () => {
   it("gets every delta, and commands still work, with bounded memory", async () => {
     const size = 600_000;
     const scenario = [{ content: "0123456789".repeat(size / 10), chunkSize: 50 }];
@@ -47,7 +47,7 @@ describe("a reader that is slow", () => {
   });
 });
 
-describe("a reader that leaves", () => {
+describe("a reader that disconnects", () => {
   it("ends the host quietly", async () => {
     const scenario = [{ content: "x".repeat(100_000), chunkSize: 20, delayMs: 1 }];
     const host = startHost({ scenario });
@@ -70,7 +70,7 @@ describe("a reader that leaves", () => {
 });
 
 describe("input", () => {
-  it("that is garbage, oversized or split anywhere hurts nothing but itself", async () => {
+  it("that is invalid, oversized or split anywhere affects nothing else", async () => {
     const host = startHost();
     host.child.stdin.write(Buffer.from([0xff, 0xfe, 0x00, 0x0a]));
     host.child.stdin.write("\n\r\n   \n");
@@ -90,7 +90,7 @@ describe("input", () => {
     expect((await host.finish()).code).toBe(0);
   });
 
-  it("of many commands in one chunk is answered once each [overview.lines]", async () => {
+  it("with many commands in one chunk gets one answer to each [overview.lines]", async () => {
     const host = startHost();
     const ids = Array.from({ length: 500 }, (_, index) => `id-${index}`);
     const commands = ids.map((id) => JSON.stringify({ id, type: "get_state" }));
@@ -106,7 +106,7 @@ describe("input", () => {
 });
 
 describe("stdout", () => {
-  it("is for frames alone: what a module prints lands on stderr", async () => {
+  it("contains only frames: the output of modules goes to stderr", async () => {
     const files = {
       "noisy.mjs":
         'console.log("from console"); process.stdout.write("from stdout\\n"); export default ["fine"];',
@@ -125,7 +125,7 @@ describe("stdout", () => {
     expect(host.stdout).toContain("fine");
   });
 
-  it("holds no line separator inside a frame", async () => {
+  it("contains no line separator inside a frame", async () => {
     const { stdout } = await runHost({
       scenario: ["a\u2028b\u2029c \ud800"],
       arguments: ["--mode", "json", "go"],

@@ -16,7 +16,7 @@ import { startHost } from "../support/start-host.ts";
 
 const key = { projectKey: "project", sessionId: "shared" };
 
-/** What the model does depends on what the last message asks for; subagents run the same model. */
+/** The model's reply depends on the last message; subagents use the same model. */
 const model = `
 const call = (name, args) => ({ content: [{ type: "toolCall", id: "call", name, arguments: args }] });
 export default ({ messages }) => {
@@ -40,7 +40,7 @@ interface Machine {
   readonly remove: () => void;
 }
 
-/** A machine of its own: project, home, agent directory and temporary folder. */
+/** A separate machine: project, home, agent directory and temporary folder. */
 function machine(): Machine {
   const place = makePlace({ scenario: [] });
   onTestFinished(place.remove);
@@ -77,7 +77,7 @@ async function say(host: Host, message: string) {
   return host.until({ "...": true, type: "prompt_result" });
 }
 
-/** The results of tools, the latest last. */
+/** The results of tools, oldest first. */
 async function results(host: Host): Promise<Record<string, never>[]> {
   host.send({ type: "get_messages" });
   const { data } = await host.until({ "...": true, command: "get_messages" });
@@ -91,7 +91,7 @@ async function hasBlob(store: SessionStore, of: SessionKey, bytes: Buffer): Prom
   return found !== null && bytes.equals(found);
 }
 
-/** One machine does the work and is gone; what it named is used on another one. */
+/** One machine does the work and disappears; the files it named are used on another. */
 async function movesWithItsFiles(url: string, store: SessionStore): Promise<void> {
   const first = machine();
   const before = hostOn(first, url);
@@ -114,7 +114,7 @@ async function movesWithItsFiles(url: string, store: SessionStore): Promise<void
   const second = machine();
   const lease = await (async () => {
     for (;;) {
-      // The lease of the dead host has to run out.
+      // The lease of the dead host has to expire first.
       const taken = await store.acquire(key, 1_000).catch(() => undefined);
       if (taken !== undefined) return taken;
       await new Promise((resolve) => setTimeout(resolve, 50));

@@ -9,7 +9,7 @@ const stores = new URL("../../../../packages/coding-agent/dist/session-store.js"
 const module = `import { FileSessionStore } from ${JSON.stringify(stores.href)};
   export default (url) => new FileSessionStore({ directory: new URL(url, "file:").searchParams.get("in") });`;
 
-/** A host whose store is named by the user's settings alone. */
+/** A host whose store is named only in the user's settings. */
 function start(words: readonly string[], settings: object = {}) {
   const place = makePlace({ scenario: ["one", "two"], arguments: words });
   const store = join(place.folder, "store.mjs");
@@ -28,7 +28,7 @@ function start(words: readonly string[], settings: object = {}) {
   return { host, ask, place };
 }
 
-it("opens sessions of projects with any name, and refuses files by their path", async () => {
+it("opens sessions of projects with any name, and refuses file paths", async () => {
   const { host, ask, place } = start(["--sessions"]);
   const open = (params: object) => ask({ type: "open_session", ...params });
   const session = { durableSessionId: "order-42", projectKey: "team/shop" };
@@ -49,7 +49,7 @@ it("opens sessions of projects with any name, and refuses files by their path", 
   expect(JSON.stringify(data)).toContain("hello");
 });
 
-it.each([true, false])("a store of the project's own counts with approve: %s", async (approve) => {
+it.each([true, false])("uses a store named by the project only with approve: %s", async (approve) => {
   const { ask, place } = start(["--sessions"], { "session.store": undefined });
   const store = `${join(place.folder, "store.mjs")}?in=${join(place.folder, "own")}`;
   mkdirSync(join(place.cwd, ".pi"));
@@ -71,7 +71,7 @@ it.each([true, false])("a store of the project's own counts with approve: %s", a
   ).toMatchObject({ success: false, code: "invalid_params" });
 });
 
-it("has statistics and a page of a session without a file", async () => {
+it("provides statistics and a page for a session without a file", async () => {
   const { host, ask, place } = start(["--session-id", "shown"]);
   await ask({ type: "prompt", message: "hello <b>" });
   await nextLike(host, { type: "agent_end" });
@@ -84,7 +84,7 @@ it("has statistics and a page of a session without a file", async () => {
 });
 
 it.each(["session.leaseMs", "session.storeTimeoutMs"])(
-  "%s has to be a time that passes",
+  "rejects %s unless it is a positive time",
   async (name) => {
     const { host } = start([], { [name]: 0 });
     const { code } = await host.ended;

@@ -10,7 +10,7 @@ import { binPath } from "../support/start-host.ts";
 const stores = new URL("../../../../packages/coding-agent/dist/session-store.js", import.meta.url);
 const poll = { timeout: 120_000 };
 
-/** What the one with a mark does for its first message, and says after it. */
+/** The model's reply to a first message with this mark, and its reply after the tool result. */
 const does = (mark: string, content: Turn["content"]): Turn[] => [
   { when: { lastUserIncludes: mark, hasToolResults: false }, repeat: true, content },
   { when: { lastUserIncludes: mark, hasToolResults: true }, repeat: true, content: `${mark} done` },
@@ -25,13 +25,13 @@ const scenario: Turn[] = [
     when: { lastUserIncludes: "<b>", hasToolResults: false },
     content: task("c", { isolated: true }),
   },
-  // After the first result, so that `c` has ended.
+  // After the first result, when `c` has ended.
   { when: { lastUserIncludes: "<b>", hasToolResults: true }, content: wait },
   ...does("<c>", call("write", { path: "new.txt", content: "new\n" })),
   ...does("go on", call("bash", { command: "cat new.txt >> more.txt" })),
 ];
 
-/** A machine with the project; its session is in the store that all of them share. */
+/** A machine with the project; its session is in the store that all machines share. */
 function machine(kept: string) {
   const settings = { "task.maxRecursionDepth": 3, "session.leaseMs": 1_000 };
   const place = repositoryPlace(scenario, settings);
@@ -68,7 +68,7 @@ async function open({ place, temporary, words }: ReturnType<typeof machine>, mer
   return { client, ends, states };
 }
 
-/** The lease of a host that was killed has to run out. */
+/** The lease of the killed host has to expire first. */
 async function startAfterLease(client: RpcClient): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
@@ -84,7 +84,7 @@ async function startAfterLease(client: RpcClient): Promise<void> {
 const file = ({ cwd }: Place, name: string) =>
   existsSync(join(cwd, name)) ? readFileSync(join(cwd, name), "utf8") : undefined;
 
-it("a nested subagent goes on from its kept patch in the next hosts, here and elsewhere", async () => {
+it("a nested subagent continues from its kept patch in the next hosts, here and elsewhere", async () => {
   const kept = join(repositoryPlace([]).folder, "kept");
   onTestFinished(() => rmSync(join(kept, ".."), { recursive: true, force: true }));
   const here = machine(kept);
@@ -100,7 +100,7 @@ it("a nested subagent goes on from its kept patch in the next hosts, here and el
   expect(await second.states()).toEqual(["a: interrupted", "a/b: interrupted", "a/b/c: completed"]);
   await second.client.resumeSubagent("a/b/c", "go on");
   await expect.poll(() => second.ends, poll).toEqual(["a/b/c: 0"]);
-  // Isolated work has ended once it is back, or kept.
+  // Isolated work counts as ended once it is merged or kept.
   await expect.poll(second.states, poll).toContain("a/b/c: completed");
   expect(file(here.place, "more.txt")).toBeUndefined();
   process.kill(second.client.pid ?? 0, "SIGKILL");

@@ -16,12 +16,12 @@ const LEANEST_API = "anthropic-messages";
 interface Reply {
   readonly api: (typeof loopbackApis)[number];
   readonly deltas?: number;
-  /** Of each delta, in characters. */
+  /** The size of each delta, in characters. */
   readonly size?: number;
   readonly delayMs?: number;
 }
 
-/** A host over a server of one wire format that streams a long reply to each prompt. */
+/** A host with a server of one wire format that streams a long reply to each prompt. */
 async function startStreaming(
   { api, deltas = DELTAS, size = 12, delayMs = 0 }: Reply,
   before?: ScenarioFunction,
@@ -31,7 +31,7 @@ async function startStreaming(
     scenario: (view) => before?.(view) ?? { content: [text], delayMs },
   });
   onTestFinished(() => server.close());
-  // Wide enough that no reply is compacted, which would repeat it once more.
+  // Large enough that no reply is compacted, because a compaction would repeat it.
   const models = [{ id: "scripted", contextWindow: 4_000_000 }];
   const providers = { loopback: { baseUrl: server.urls[api], api, apiKey: "none", models } };
   const host = startHost({
@@ -41,7 +41,7 @@ async function startStreaming(
   return { server, host };
 }
 
-/** The bytes a host wrote for a reply in delta form, and those the vendor sent for it. */
+/** The number of bytes that a host wrote for a reply in delta form, and that the vendor sent for it. */
 async function measure(reply: Reply) {
   const { server, host } = await startStreaming(reply);
   host.send({ type: "initialize", stream: "delta" });
@@ -63,9 +63,9 @@ describe("16 000 deltas", () => {
       3,
     ),
     ...slice([4, 24, 36], 1).map((size): Reply => ({ api: LEANEST_API, size })),
-    // At this pace 16 000 take two minutes: the first of them show what each costs.
+    // At this pace, 16 000 deltas take two minutes; the first few are enough to measure the cost of each.
     ...(runsWhole ? [{ api: LEANEST_API, size: 20, deltas: 600, delayMs: 8 } as const] : []),
-  ])("cost at most 1.3 × the vendor's bytes as deltas: %o", async (reply) => {
+  ])("cost at most 1.3 × the vendor's bytes in delta form: %o", async (reply) => {
     const { sent, written } = await measure(reply);
     expect(sent).toBeGreaterThan((reply.deltas ?? DELTAS) * 100);
     expect(written).toBeLessThan(sent * 1.3);
@@ -74,7 +74,7 @@ describe("16 000 deltas", () => {
   it.each([
     { mergeMs: 0, form: "delta" },
     { mergeMs: 100, form: "delta" },
-  ])("leave one by one or merged, as the client asks: %o", async ({ mergeMs, form }) => {
+  ])("are sent separately or merged, as the client requests: %o", async ({ mergeMs, form }) => {
     const { host } = await startStreaming({ api: LEANEST_API, deltas: 100, delayMs: 2 });
     host.send({ type: "initialize", stream: form, mergeMs });
     host.send({ type: "prompt", message: "go" });
@@ -84,7 +84,7 @@ describe("16 000 deltas", () => {
     else expect(frames).toBeLessThan(50);
   });
 
-  it("are at most 60 frames a second in the full form, and leave no memory behind", async () => {
+  it("cause at most 60 frames per second in the full form, and leave no memory behind", async () => {
     const { host } = await startStreaming({ api: LEANEST_API });
     const peaks: number[] = [];
     for (let round = 0; round < 4; round++) {
@@ -94,7 +94,7 @@ describe("16 000 deltas", () => {
       await host.until({ "...": true, type: "agent_settled" }, 20_000);
       const seconds = (performance.now() - start) / 1_000;
       const frames = host.stdout.slice(from).match(/^\{"type":"message_update"/gm)?.length ?? 0;
-      // The first delta of the block and its start and end are never held back.
+      // The start, first delta and end of a block are never held back.
       expect(frames - 3).toBeLessThanOrEqual(60 * seconds);
       expect(frames).toBeGreaterThan(3);
       host.send({ type: "new_session", id: round });
@@ -109,7 +109,7 @@ describe("16 000 deltas", () => {
 
 describe("a client that stops reading", () => {
   it.each(slice(["delta", "full"] as const, 1))(
-    "lets a reply wait and gets all of it, in %s",
+    "delays the reply and receives all of it, in %s",
     async (stream) => {
       const reply = { api: LEANEST_API, deltas: 300_000 } as const;
       const { host } = await startStreaming(reply);
@@ -119,7 +119,7 @@ describe("a client that stops reading", () => {
       host.child.stdout.pause();
       host.send({ id: "meanwhile", type: "get_state" });
       await setTimeout(2_500);
-      // Without waiting the reply would be there by now, and cost twice as much.
+      // Without backpressure, the reply would be complete by now and use twice the memory.
       if (process.platform === "linux") {
         expect(residentBytes(host.child.pid)).toBeLessThan(180 * 1024 * 1024);
       }
@@ -133,7 +133,7 @@ describe("a client that stops reading", () => {
   );
 });
 
-it("a client that stops reading holds back a subagent, too", async () => {
+it("a client that stops reading also slows down a subagent", async () => {
   const turns = 8;
   let replies = 0;
   const { server, host } = await startStreaming(
@@ -143,7 +143,7 @@ it("a client that stops reading holds back a subagent, too", async () => {
         const task = toolCall("task", { task: "write" });
         return toolResults.length > 0 ? "Done." : { content: [task] };
       }
-      // Each reply but the last is far longer than what pipes hold, and ends with a call.
+      // Each reply but the last far exceeds the capacity of pipes and ends with a call.
       const text = { type: "text" as const, text: "x".repeat(500_000), chunkSize: 1_000 };
       replies += 1;
       return replies <= turns ? { content: [text, toolCall("ls", {})] } : "Written.";

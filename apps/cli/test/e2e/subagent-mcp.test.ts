@@ -16,7 +16,7 @@ const entry = { command: execPath, args: [program, behaviour], exposure: "direct
 const names = ["file", "other", "mine", "alien"];
 const calls = names.map((name) => toolCall(`mcp__${name}__echo`, { message: name }));
 
-/** Two subagents that try every server; the profile of the second names none. */
+/** Two subagents that try every server; the profile of the second allows none. */
 const scenario = [
   ...worker("<named>", calls),
   ...worker("<unnamed>", calls),
@@ -71,7 +71,7 @@ async function resultsOf(
 
 const missing = (name: string) => expect.stringContaining(`Tool mcp__${name}__echo not found`);
 
-describe("a subagent gets the MCP servers that its profile names, and no others", () => {
+describe("a subagent gets only the MCP servers that its profile names", () => {
   it.each([
     ["in a host of its own", {}],
     ["in a host that a setting starts", { "task.command": [execPath, binPath] }],
@@ -83,7 +83,7 @@ describe("a subagent gets the MCP servers that its profile names, and no others"
     expect(results.b).toEqual(names.map(missing));
   });
 
-  it("without those of the files once its caller has stopped them", async () => {
+  it("loses the servers of the files once its caller has stopped them", async () => {
     const results = await resultsOf({}, async (client) => {
       await client.setMcpServers({});
       await client.setMcpServers({ mine: entry });

@@ -15,7 +15,7 @@ import { elsewhere } from "../support/tool-suite.ts";
 
 const verify = { commands: [{ name: "there", command: "grep -q nested made.txt" }] };
 
-/** A subagent in an isolated tree that has another one write a file, and says where both were. */
+/** An isolated subagent that has another one write a file; both report their folder. */
 const scenario = [
   ...worker("<inner>", call("bash", { command: "echo nested >made.txt; pwd" })),
   ...worker("<outer>", call("task", { task: "<inner>" })),
@@ -23,7 +23,7 @@ const scenario = [
 ];
 const settings = { "task.verification.enabled": true, "task.maxRecursionDepth": 3 };
 
-/** A project that only its workspace has, and a program that notes each host it starts. */
+/** A project that exists only in the workspace, and a program that logs each host it starts. */
 function project() {
   const there = elsewhere();
   git(there, "init", "-q");
@@ -45,8 +45,8 @@ const specs = [
   ["a shell", (cwd: string) => ({ shell: ["sh", "-c"], cwd })],
 ] as const;
 
-describe("subagents in processes of their own", () => {
-  it.each(specs)("act in their caller's workspace behind %s", async (_, specOf) => {
+describe("subagents in their own processes", () => {
+  it.each(specs)("work in their caller's workspace behind %s", async (_, specOf) => {
     const { there, started, place } = project();
     const args = [...place.arguments, "--workspace", JSON.stringify(specOf(there))];
     const host = startHost({}, { place: { ...place, arguments: args } });
@@ -67,7 +67,7 @@ describe("subagents in processes of their own", () => {
     ["a host on stdin", []],
     ["a host with many sessions", ["--sessions"]],
     ["a session with a process of its own", ["--sessions", "--isolate", "process"]],
-  ])("act in the workspace of the client of %s", async (_, words) => {
+  ])("work in the workspace of the client of %s", async (_, words) => {
     const { there, started, place } = project();
     const spec = { client: true, cwd: there } as const;
     const isMany = words.length > 0;
@@ -87,7 +87,7 @@ describe("subagents in processes of their own", () => {
     expect(started()).toHaveLength(2);
   });
 
-  it("act in the object that a program gives its session", async () => {
+  it("work in the workspace object that a program gives its session", async () => {
     const { there, started, place } = project();
     const workspace: Workspace = createLocalWorkspace({ cwd: there });
     Object.defineProperty(workspace, "id", { value: "a box of ours" });
@@ -117,7 +117,7 @@ describe("subagents in processes of their own", () => {
     for (const words of started()) expect(words).toContain('"id":"a box of ours"');
   });
 
-  it("are not given work by a host that drops the workspace from its arguments", async () => {
+  it("are not started in a host that omits the workspace from its arguments", async () => {
     const there = elsewhere();
     const drop =
       'for w; do shift; [ "$w" = --workspace ] && x=1 && continue; [ "$x" = 1 ] && x= && continue; set -- "$@" "$w"; done';

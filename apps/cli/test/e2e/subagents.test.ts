@@ -9,7 +9,7 @@ import { binPath } from "../support/start-host.ts";
 
 const wait = (name: string) =>
   call("bash", { command: `until [ -e ${name} ]; do sleep 0.1; done` });
-/** What the subagent with a mark in its first message does: a call, then an answer to the newest message. */
+/** The reply of a subagent with this mark in its first message: a call, then an answer to the newest message. */
 const child = (mark: string, content: Turn["content"]): Turn => ({
   repeat: true,
   when: { lastUserIncludes: `<${mark}>`, hasToolResults: false },
@@ -49,7 +49,7 @@ const scenario: Turn[] = [
   { repeat: true, when: { lastUserMatches: "(?<said>.*)" }, content: "You said: {{said}}" },
 ];
 
-it("subagents in processes are listed, read, steered, stopped and resumed one by one", async () => {
+it("subagents in processes are listed, read, steered, stopped and resumed individually", async () => {
   const place = makePlace({ scenario, arguments: [] });
   const { client, ends, states } = await start(place);
   await client.promptAndWait("begin");
@@ -76,7 +76,7 @@ it("subagents in processes are listed, read, steered, stopped and resumed one by
   });
 });
 
-it("a host that is killed leaves its subagents interrupted, and the next goes on with them", async () => {
+it("a killed host leaves its subagents interrupted, and the next host continues them", async () => {
   const place = makePlace({ scenario, arguments: [] });
   const first = await start(place);
   await first.client.promptAndWait("begin");

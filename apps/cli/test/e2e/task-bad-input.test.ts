@@ -10,7 +10,7 @@ import { startHost } from "../support/start-host.ts";
 const verified = { "task.verification.enabled": true };
 const change = worker("<w>", call("write", { path: "notes.txt", content: "the task's\n" }));
 
-/** Everything of the user's: index, refs, status, and the files themselves. */
+/** The user's complete state: index, refs, status and the files themselves. */
 function stateOf({ cwd }: Place): object {
   const files = git(cwd, "ls-files", "-z", "--cached", "--others").split("\0").filter(Boolean);
   const hashes = files.map((file) => {
@@ -26,7 +26,7 @@ function stateOf({ cwd }: Place): object {
   };
 }
 
-/** Lets the model call `task` with `args`, and tells what the call and then the run came to. */
+/** Has the model call `task` with `args`; returns the result of the call and of the run. */
 async function callTask(
   args: Record<string, unknown>,
   options: { settings?: Record<string, unknown>; prepare?: (place: Place) => void } = {},
@@ -56,7 +56,7 @@ async function callTask(
   };
 }
 
-describe("a task that cannot be carried out as asked", () => {
+describe("a task that cannot be carried out as requested", () => {
   it.each([
     ["an unknown agent", { task: "<w>", agent: "nobody" }, /no agent "nobody".*explore/],
     [
@@ -80,13 +80,13 @@ describe("a task that cannot be carried out as asked", () => {
       /outputSchema is not valid JSON Schema/,
     ],
     ["no model", { task: "<w>", model: "no/such-model" }, /no\/such-model/],
-  ])("with %s is an error that names it, and the run goes on", async (_, args, words) => {
+  ])("with %s causes an error that names it, and the run continues", async (_, args, words) => {
     const { isError, text } = await callTask(args, { settings: verified });
     expect(text).toMatch(words);
     expect(isError).toBe(true);
   });
 
-  it("runs no check of a project that is not trusted", async () => {
+  it("does not run the checks of an untrusted project", async () => {
     const profile = { commands: [{ name: "evil", command: "touch ../owned" }] };
     const project = { "task.verification.profiles": { ci: profile } };
     const { isError, text } = await callTask(
@@ -103,7 +103,7 @@ describe("a task that cannot be carried out as asked", () => {
     expect(text).toMatch(/no verification profile "ci".*once it is trusted/);
   });
 
-  it("fails its verification when a command is not there, and keeps the patch", async () => {
+  it("fails its verification if a command does not exist, and keeps the patch", async () => {
     const verify = { commands: [{ name: "lint", command: "no-such-linter --all" }] };
     const args = { task: "<w>", isolated: true, verify };
     const { isError, text, result } = await callTask(args, { settings: verified });
@@ -122,18 +122,18 @@ describe("a task that cannot be carried out as asked", () => {
     ],
     [
       "git fails at it",
-      // Registered worktrees are kept in a folder of this name.
+      // Git keeps registered worktrees in a folder of this name.
       ({ cwd }: Place) => writeFileSync(join(cwd, ".git", "worktrees"), ""),
       /git worktree failed/,
     ],
-  ])("is an error when no worktree can be made: %s", async (_, prepare, words) => {
+  ])("fails with an error if no worktree can be created: %s", async (_, prepare, words) => {
     const args = { task: "<w>", isolated: true };
     const { isError, text } = await callTask(args, { prepare });
     expect(isError).toBe(true);
     expect(text).toMatch(words);
   });
 
-  it("comes back as a patch when it does not apply, and nothing is touched", async () => {
+  it("returns a patch if it does not apply, and changes nothing", async () => {
     const tasks = ["w1", "w2"].map((id) => ({ id, task: `<${id}>` }));
     const place = repositoryPlace([
       ...worker("<w1>", call("write", { path: "notes.txt", content: "first\n" })),
@@ -156,8 +156,8 @@ describe("a task that cannot be carried out as asked", () => {
   });
 });
 
-describe("a budget that allows nothing", () => {
-  it("of a negative size is refused with its name, over the protocol and in the settings", async () => {
+describe("a budget of zero or less", () => {
+  it("with a negative size is refused by name, both over the protocol and in the settings", async () => {
     const place = repositoryPlace([{ content: "hi" }], {});
     const host = await startMemoryHost({}, place);
     host.send({ type: "set_budget", maxCostUsd: -1, id: "b" });
@@ -174,7 +174,7 @@ describe("a budget that allows nothing", () => {
     expect(refused.stderr).toContain("task.budget.maxToolCalls");
   });
 
-  it("refuses a subagent and lets the run that asked for it end", async () => {
+  it("refuses a subagent and lets the calling run end", async () => {
     const { isError, text, result, host } = await callTask(
       { task: "<w>" },
       { settings: { "task.budget.maxSubagents": 0 } },
@@ -188,7 +188,7 @@ describe("a budget that allows nothing", () => {
     });
   });
 
-  it("refuses a prompt when it is spent already, by this host or by an earlier one", async () => {
+  it("refuses a prompt if this or an earlier host has already spent it", async () => {
     const place = repositoryPlace([{ content: "hi" }, { content: "hi again" }]);
     const first = await startMemoryHost({}, place);
     first.send({ type: "prompt", message: "hello" });

@@ -12,7 +12,7 @@ import {
 } from "../support/repository-place.ts";
 import { areGone, startHost } from "../support/start-host.ts";
 
-/** Not a lock, which goes stale. */
+/** Excludes locks, which may stay behind until they are stale. */
 const isRunFolder = (name: string): boolean => /^[0-9a-f]{8}$/.test(name);
 
 const typesOf = (stdout: string, id: string): string[] =>
@@ -23,8 +23,8 @@ const typesOf = (stdout: string, id: string): string[] =>
     .filter((event) => event.id === id)
     .map((event) => event.type);
 
-describe("tasks in processes of their own", () => {
-  it("come back verified, in order, and leave nothing behind [pisces.subagents.events]", async () => {
+describe("tasks in their own processes", () => {
+  it("return verified, in order, and leave nothing behind [pisces.subagents.events]", async () => {
     const tasks = ["w1", "w2"].map((id) => ({ id, task: `<${id}>` }));
     const verify = { commands: [{ name: "there", command: "ls *.new" }] };
     const place = repositoryPlace(
@@ -81,7 +81,7 @@ describe("tasks in processes of their own", () => {
     expect((await host.finish()).code).toBe(0);
   });
 
-  it("do without the tools that were taken from their parent", async () => {
+  it("do not have the tools that were removed from their parent", async () => {
     const place = repositoryPlace(
       [
         ...worker("<inner>", call("bash", { command: "touch made.txt" })),
@@ -97,7 +97,7 @@ describe("tasks in processes of their own", () => {
     expect(existsSync(join(place.cwd, "made.txt"))).toBe(false);
   });
 
-  it("are reported under their parent's id when they start others [pisces.subagents.nested]", async () => {
+  it("are reported under their parent's id when they are nested [pisces.subagents.nested]", async () => {
     const nested = { tasks: [{ id: "inner", task: "<inner>", agent: "explore" }] };
     const place = repositoryPlace([
       { when: { lastUserIncludes: "<inner>" }, content: "deep" },
@@ -114,7 +114,7 @@ describe("tasks in processes of their own", () => {
     expect(data).toMatchObject({ snapshot: { subagents: 2, toolCalls: 2 } });
   });
 
-  it("die with a host that is killed, and the user's files are as they were", async () => {
+  it("die with a killed host and leave the user's files unchanged", async () => {
     const daemon = "setsid sh -c 'echo $$ > ../../../daemon; exec sleep 60' & ";
     const slow = `${daemon} echo $$ > ../../../pid; echo changed > notes.txt; sleep 60`;
     const place = repositoryPlace([
@@ -171,7 +171,7 @@ describe("tasks in processes of their own", () => {
     expect(readFileSync(join(place.cwd, "quick.txt"), "utf8")).toBe("x\n");
   });
 
-  it("go on when another host in the same repository is killed, and a third cleans up", async () => {
+  it("continue when another host in the same repository is killed and a third cleans up", async () => {
     const place = repositoryPlace([
       ...worker("<long>", call("bash", { command: "echo x > long.txt; sleep 60" })),
       ...worker(
@@ -212,10 +212,10 @@ describe("tasks in processes of their own", () => {
     expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
   });
 
-  // Times when trees are made, subagents start, work, are checked, and merged; and any others.
+  // Times during which trees are created, subagents start, work, are verified and merged.
   const moments = [50, 200, 350, 500, 650, 800].map((ms) => ms + Math.floor(Math.random() * 150));
   it.each(slice(moments, 2))(
-    "leave all or nothing in the user's tree when the host is killed after %d ms, and the next one cleans up",
+    "leave all or nothing in the user's tree when the host is killed after %d ms, and the next host cleans up",
     async (delayMs) => {
       const ids = ["w1", "w2", "w3", "w4"];
       const work = "echo changed >> notes.txt; rm -f other.txt";
@@ -242,7 +242,7 @@ describe("tasks in processes of their own", () => {
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       host.child.kill("SIGKILL");
       await host.ended;
-      // The one step that writes is not interrupted.
+      // The merge, the only step that writes, is not interrupted.
       await expect.poll(() => hostsOf(place), { timeout: 8_000 }).toEqual([]);
       const whole = ids.map((id) => `?? ${id}\n`).join("");
       expect(["", whole]).toContain(git(place.cwd, "status", "--porcelain"));
@@ -261,7 +261,7 @@ describe("tasks in processes of their own", () => {
     },
   );
 
-  it.each(["SIGTERM", "stdin"])("are gone with a host that is terminated by %s", async (how) => {
+  it.each(["SIGTERM", "stdin"])("end with a host that is terminated by %s", async (how) => {
     const tasks = ["slow", "slower"].map((id) => ({ id, task: `<${id}>` }));
     const place = repositoryPlace([
       ...worker("<slow", call("bash", { command: "echo x > notes.txt; sleep 60" })),
@@ -279,7 +279,7 @@ describe("tasks in processes of their own", () => {
     expect(git(place.cwd, "status", "--porcelain")).toBe("");
   });
 
-  it("are stopped by abort, with what left their process groups", async () => {
+  it("are stopped by an abort, including processes that left their process groups", async () => {
     const sleep = `sleep 60.${process.pid}`;
     const place = repositoryPlace([
       ...worker("<slow>", call("bash", { command: `setsid ${sleep} & ${sleep}` })),
@@ -301,7 +301,7 @@ describe("tasks in processes of their own", () => {
 describe("the command that starts a subagent", () => {
   const scenario = [...worker("start", call("task", { tasks: [{ id: "one", task: "<one>" }] }))];
 
-  it("gets the key in its environment only, and its last words are the task's error", async () => {
+  it("receives the key only in its environment, and its last output becomes the task's error", async () => {
     const script = 'echo "$TAU_SUBAGENT_KEY" > key; echo "$@" > words; echo broken >&2; exit 3';
     const settings = { "task.command": ["/bin/sh", "-c", script, "sh", "{cwd}"] };
     const place = repositoryPlace(scenario, settings);
@@ -318,7 +318,7 @@ describe("the command that starts a subagent", () => {
   });
 
   it.each(slice(["abort", "SIGKILL"], 1))(
-    "is gone after %s with all it started, also when it never answers",
+    "ends after %s with everything it started, even if it never answers",
     async (how) => {
       const sleep = `sleep 61.${process.pid}`;
       const place = repositoryPlace(scenario, {
@@ -333,7 +333,7 @@ describe("the command that starts a subagent", () => {
         host.send({ type: "abort" });
         await host.until({ "...": true, type: "prompt_result", status: "aborted" });
       }
-      // A host is given six seconds to end by itself when the one above it is gone.
+      // A host has six seconds to end by itself after its parent host has ended.
       await expect.poll(sleepers, { timeout: 10_000 }).toBe(0);
     },
   );

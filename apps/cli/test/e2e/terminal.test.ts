@@ -3,7 +3,7 @@ import { outputInTerminal } from "../support/in-terminal.ts";
 import type { PlaceSetup } from "../support/place.ts";
 import { runHost } from "../support/start-host.ts";
 
-/** Clears the screen, sets the title, writes to the clipboard, and turns text around. */
+/** Clears the screen, sets the title, writes to the clipboard, and reverses text. */
 const hostile = "\u001b[2J\u001b]0;title\u0007\u009b31m\u001b]52;c;aGk=\u0007\u202ecod.exe\rend";
 const shown = "\\u001b[2J\\u001b]0;title\\u0007";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
@@ -44,21 +44,21 @@ const cases: readonly (readonly [string, PlaceSetup])[] = [
 ];
 
 describe("in a terminal", () => {
-  it.each(cases)("shows the control characters of %s", async (_, setup) => {
+  it.each(cases)("escapes the control characters of %s", async (_, setup) => {
     const output = await outputInTerminal(setup);
     expect(output).toContain(shown);
     expect(output).not.toMatch(raw);
   });
 });
 
-describe("the questions of tau auth in a terminal", () => {
+describe("the prompts of tau auth in a terminal", () => {
   const id = `vendor${hostile}`;
   const files = { "agent/models.json": JSON.stringify({ providers: { [id]: local } }) };
   const key = "typed-secret";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: readline writes them at each question
   const controlsOfQuestion = /\u001b\[\d*[GJ]/g;
 
-  it("ask for a provider and its key, and only show what the names have", async () => {
+  it("ask for a provider and its key, and escape control characters in names", async () => {
     const answers = [["Provider: ", "local\r"]] as const;
     const setup = { files: { "agent/models.json": JSON.stringify({ providers: { local } }) } };
     const asked = await outputInTerminal(setup, {
@@ -72,7 +72,7 @@ describe("the questions of tau auth in a terminal", () => {
     expect(asked).not.toContain("\\u001b");
   });
 
-  it("show the control characters of a provider's name", async () => {
+  it("escape the control characters of a provider's name", async () => {
     const question = "cod.exe\\u000dend: ";
     const words = ["auth", "login", id, "--method", "key"];
     const asked = await outputInTerminal({ files }, { words, answers: [[question, `${key}\r`]] });
@@ -83,7 +83,7 @@ describe("the questions of tau auth in a terminal", () => {
   });
 });
 
-it("passes a reply on to a pipe as it is", async () => {
+it("passes a reply to a pipe unchanged", async () => {
   const result = await runHost({ scenario: [hostile], arguments: ["-p", "go"] });
   expect(result.stdout).toBe(`${hostile}\n`);
 });

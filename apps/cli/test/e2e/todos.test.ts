@@ -8,7 +8,7 @@ const write = (...todos: string[]): Turn["content"] => [
 ];
 
 describe("the todo list of a host", () => {
-  it("survives a kill as soon as its result was announced", async () => {
+  it("survives a kill once its result was announced", async () => {
     const place = makePlace({
       scenario: [{ content: write("one", "two") }, { content: "…", delayMs: 60_000 }],
     });
@@ -33,7 +33,7 @@ describe("the todo list of a host", () => {
     });
   });
 
-  it("is not that of its subagents, each of which is reminded of its own", async () => {
+  it("is separate from those of its subagents, each of which is reminded of its own", async () => {
     const child = "<child>";
     const task: Turn["content"] = [{ type: "toolCall", name: "task", arguments: { task: child } }];
     const place = makePlace({

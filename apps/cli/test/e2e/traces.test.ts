@@ -24,13 +24,13 @@ interface Span {
   readonly pid: number;
 }
 
-/** A prompt whose subagent, in a process of its own, runs a command. */
+/** A prompt whose subagent runs a command in its own process. */
 const delegating = [
   ...worker("<child>", call("bash", { command: "echo $TRACEPARENT > traceparent.txt" })),
   ...worker("delegate", call("task", { task: "<child>" })),
 ];
 
-/** A host that was started with a provider of the user's, which writes spans into a file. */
+/** A host started with a tracer provider of the user's that writes spans to a file. */
 function tracedPlace(settings: Readonly<Record<string, unknown>> = { "telemetry.enabled": true }) {
   const place = repositoryPlace(delegating, settings);
   onTestFinished(() => place.remove());
@@ -51,13 +51,13 @@ function tracedPlace(settings: Readonly<Record<string, unknown>> = { "telemetry.
 /** A scripted model is named after its file. */
 const nameOf = ({ name }: Span): string => name.replace(/^chat .*/, "chat");
 
-/** Where a span is: the names of those above it, the outermost first. */
+/** The path of a span: the names of its ancestors, outermost first. */
 function pathOf(span: Span, spans: readonly Span[]): string[] {
   const above = spans.find((other) => other.spanId === span.parentId);
   return above === undefined ? [nameOf(span)] : [...pathOf(above, spans), nameOf(span)];
 }
 
-describe("spans of a host with a provider of the user's", () => {
+describe("spans of a host with a tracer provider of the user's", () => {
   it("include those of a subagent's host, below the call that starts it", async () => {
     const { place, spans } = tracedPlace();
     const client = new RpcClient({
@@ -90,7 +90,7 @@ describe("spans of a host with a provider of the user's", () => {
     expect(seen).toBe(`00-${traceId}-${bash?.spanId}-01\n`);
   });
 
-  it("belong to the span that the host was started in", async () => {
+  it("belong to the span in which the host was started", async () => {
     const { place, spans } = tracedPlace();
     const variables = { ...place.variables, TRACEPARENT: traceparent };
     const host = startHost({}, { place: { ...place, variables } });
@@ -102,7 +102,7 @@ describe("spans of a host with a provider of the user's", () => {
   });
 });
 
-/** A collector that takes spans as JSON. */
+/** A collector that accepts spans as JSON. */
 async function startCollector() {
   const spans: Span[] = [];
   const services: unknown[] = [];
@@ -136,8 +136,8 @@ function attributeOf(attributes: { key: string; value: object }[], name: string)
   return Object.values(attributes.find(({ key }) => key === name)?.value ?? {})[0];
 }
 
-describe("spans of a host without a provider", () => {
-  it("go to the collector that OpenTelemetry's variables name, also those of subagents", async () => {
+describe("spans of a host without a tracer provider", () => {
+  it("are sent to the collector named by OpenTelemetry's variables, including those of subagents", async () => {
     const collector = await startCollector();
     const place = repositoryPlace(delegating, { "telemetry.enabled": true });
     const variables = { ...place.variables, ...collector.variables };
@@ -157,7 +157,7 @@ describe("spans of a host without a provider", () => {
     expect(new Set(collector.services)).toEqual(new Set(["tau"]));
   });
 
-  it("leave a one-shot run before it exits", async () => {
+  it("are sent before a one-shot run exits", async () => {
     const collector = await startCollector();
     const place = repositoryPlace(worker("hello", "hi"), { "telemetry.enabled": true });
     const words = place.arguments.filter((word) => word !== "--mode" && word !== "rpc");
@@ -172,7 +172,7 @@ describe("spans of a host without a provider", () => {
     expect(collector.services).toContain("mine");
   });
 
-  it("stop the start when they need another protocol, and only with telemetry on", async () => {
+  it("prevent the start if they need an unsupported protocol, but only with telemetry on", async () => {
     for (const isOn of [true, false]) {
       const place = repositoryPlace(worker("hello", "hi"), { "telemetry.enabled": isOn });
       const variables = {
@@ -189,7 +189,7 @@ describe("spans of a host without a provider", () => {
   });
 });
 
-describe("telemetry that is off", () => {
+describe("disabled telemetry", () => {
   it.each([true, false])("loads nothing of OpenTelemetry; on: %s", async (isOn) => {
     const place = repositoryPlace(worker("hello", "hi"), { "telemetry.enabled": isOn });
     const file = join(place.folder, "loaded.txt");

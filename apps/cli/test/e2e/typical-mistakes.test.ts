@@ -29,10 +29,10 @@ async function refusingVendor() {
   };
 }
 
-/** Text modes send no frames, so none of these runs has any to record. */
+/** Text modes send no frames, so these runs record none. */
 const run = runHost;
 
-it("a wrong key is named with its place and the page for another, after one request", async () => {
+it("an invalid key is reported after one request, with its source and the page for a new key", async () => {
   const vendor = await refusingVendor();
   const argv = ["-p", "--provider", "anthropic", "--api-key", "sk-wrong-key-wrong-key", "hi"];
   const { code, stdout, stderr } = await run({ arguments: argv, files: vendor.files });
@@ -114,7 +114,7 @@ const mistakes: readonly Mistake[] = [
 ];
 
 it.each(mistakes.map(([name, argv, text, files = {}]) => ({ name, argv, text, files })))(
-  "$name is one clear sentence, and the exit code is 1",
+  "$name causes one clear sentence and exit code 1",
   ({ argv, text, files }) => {
     const place = makePlace({ files });
     onTestFinished(place.remove);
@@ -132,10 +132,10 @@ it.each(mistakes.map(([name, argv, text, files = {}]) => ({ name, argv, text, fi
   },
 );
 
-it("an old Node gets a sentence with the version needed", () => {
+it("an old Node version gets a sentence with the required version", () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-old-node-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  // The real program, in a Node that says it is old.
+  // The real program, in a Node that reports an old version.
   const program = join(folder, "bin/tau.mjs");
   mkdirSync(dirname(program));
   const pretend = 'Object.defineProperty(process.versions, "node", { value: "20.11.0" });';

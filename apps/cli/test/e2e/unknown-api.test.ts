@@ -19,7 +19,7 @@ const extension = `
     });
   }`;
 
-it("an extension with an API that the host lacks loads, and fails when it is used", async () => {
+it("an extension that uses an API the host lacks loads, and fails on use", async () => {
   const host = startHost({ files: { "e.ts": extension }, arguments: ["-e", "../e.ts"] });
   for (const provider of ["wrapped", "codex"]) {
     host.send({ type: "set_model", provider, modelId: "m" });

@@ -22,7 +22,7 @@ const specs = [
 
 const specOption = (spec: object) => ["--workspace", JSON.stringify(spec)];
 
-/** Ways to a place, and the one of a client that serves it. */
+/** The forms of a workspace, including one that a client serves. */
 const ways: [string, () => SuiteSetup][] = [
   ...specs.map(([name, specOf]): [string, () => SuiteSetup] => [
     name,
@@ -40,10 +40,10 @@ const ways: [string, () => SuiteSetup][] = [
   ],
 ];
 
-/** What the model and the client receive where the host's own machine is the place. */
+/** What the model and the client receive in a local workspace. */
 let toldHere: Promise<string> | undefined;
 
-/** Plays the suite here and in a place. */
+/** Plays the suite locally and in a workspace, and compares the results. */
 async function isAsHere(setup: SuiteSetup): Promise<void> {
   toldHere ??= playSuite({ words: (there) => ["--cwd", there] }).then(({ told }) => told);
   const played = await playSuite(setup);
@@ -53,9 +53,9 @@ async function isAsHere(setup: SuiteSetup): Promise<void> {
   expect(state).toMatchObject({ id, cwd: there, status: "connected" });
   expect(new Set(played.asked)).toEqual(new Set([state?.id]));
   expect(readFileSync(join(there, "a.txt"), "utf8")).toBe("one\n");
-  // Each prompt was taken back.
+  // Each prompt was reverted.
   expect(git(there, "status", "--porcelain")).toBe("");
-  // The project here is as it was, and there is no tree here.
+  // The local project is unchanged, and there is no worktree here.
   expect(git(place.cwd, "status", "--porcelain")).toBe("");
   expect(existsSync(join(place.folder, "agent", "worktrees"))).toBe(false);
   const [header = ""] = readFileSync(String(sessionFile), "utf8").split("\n");
@@ -63,14 +63,14 @@ async function isAsHere(setup: SuiteSetup): Promise<void> {
   expect(sessionFile).toContain(`/${state?.id}--`);
 }
 
-describe("a session elsewhere tells what it would here, byte for byte, and leaves its own folder alone", () => {
+describe("a session elsewhere reports the same as a local one, byte for byte, and leaves its own folder alone", () => {
   it.each(ways)("behind %s", { timeout: 240_000 }, (_, setup) => isAsHere(setup()));
 });
 
-describeWith(sshIsMissing)("a session whose project is over ssh does so, too", () => {
-  it.each(["shell", "command"] as const)("by the form %s", { timeout: 400_000 }, async (form) => {
+describeWith(sshIsMissing)("a session whose project is reached over ssh does the same", () => {
+  it.each(["shell", "command"] as const)("with the form %s", { timeout: 400_000 }, async (form) => {
     const ssh = await startSshServer();
-    // The words after a login are a line of that machine's shell.
+    // The login shell of that machine parses the words after the login.
     const server = execServer.map((word) => `'${word}'`).join(" ");
     const way = form === "shell" ? { shell: ssh } : { command: [...ssh, server] };
     await isAsHere({ words: (cwd) => specOption({ ...way, cwd }) });
@@ -78,7 +78,7 @@ describeWith(sshIsMissing)("a session whose project is over ssh does so, too", (
 });
 
 describe.each(specs)("what is behind %s", (_, specOf) => {
-  it("are the files named on the command line, and long outputs, which the model can read", async () => {
+  it("resolves files on the command line, and keeps long outputs where the model can read them", async () => {
     const there = elsewhere();
     const scenario = [
       {
@@ -116,7 +116,7 @@ describe.each(specs)("what is behind %s", (_, specOf) => {
   });
 });
 
-it("continues the session of a workspace there only", async () => {
+it("continues only sessions of the same workspace", async () => {
   const there = elsewhere();
   const place = makePlace({ scenario: [turn("First."), turn("Second.")] });
   const workspace = ["--workspace", JSON.stringify({ command: execServer, cwd: there })];
@@ -146,7 +146,7 @@ it("continues the session of a workspace there only", async () => {
   expect(refused.stderr).toMatch(/works in workspace ws-[0-9a-f]{12}, not in local/);
 });
 
-describe("a workspace that cannot be had", () => {
+describe("an unusable workspace", () => {
   const run = (workspace: string) => runHost({ arguments: ["--workspace", workspace] });
 
   it.each([
@@ -158,7 +158,7 @@ describe("a workspace that cannot be had", () => {
     [JSON.stringify({ command: ["a"], shell: ["b"], cwd: "/" }), 1, /workspace\.shell/],
     [JSON.stringify({ command: ["a"], cwd: "relative" }), 1, /absolute path/],
     [JSON.stringify({ command: ["a"], cwd: "/", id: "mine" }), 1, /only the settings/],
-  ])("%s ends the start with a clear error", async (workspace, exitCode, text) => {
+  ])("%s prevents the start with a clear error", async (workspace, exitCode, text) => {
     const { code, stderr } = await run(workspace);
     expect(stderr).toMatch(text);
     expect(code).toBe(exitCode);
@@ -166,7 +166,7 @@ describe("a workspace that cannot be had", () => {
 });
 
 describe("open_session with a workspace", () => {
-  it("takes a name of the user's settings, and only that in a sandbox", async () => {
+  it("accepts a name from the user's settings, and nothing else in a sandbox", async () => {
     const there = elsewhere();
     const place = makePlace({ arguments: ["--sessions"] });
     const agentDirectory = String(

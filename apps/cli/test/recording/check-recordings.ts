@@ -14,27 +14,27 @@ import {
   type UnrecordedHost,
 } from "./recording.ts";
 
-/** Something that the schema does not allow. */
+/** A violation of the schema. */
 export interface Violation {
   readonly test: string;
-  /** Who said it, and where. */
+  /** The source of the value. */
   readonly from: string;
   readonly problem: string;
 }
 
-/** What the recordings of a run contain. */
+/** The results for all recordings of a run. */
 export interface Outcome {
   readonly violations: readonly Violation[];
   readonly unrecorded: readonly UnrecordedHost[];
-  /** What loopback servers refused after the end of the test that started them. */
+  /** Requests that loopback servers refused after the test that started them had ended. */
   readonly refusals: readonly NotedRefusal[];
-  /** How many lines there are of each kind. */
+  /** The number of lines by kind. */
   readonly counts: ReadonlyMap<string, number>;
-  /** The tests of which there are frames of a host. */
+  /** The tests that recorded frames of a host. */
   readonly tests: ReadonlySet<string>;
 }
 
-/** Holds everything that was recorded in a folder against the published schema. */
+/** Validates everything recorded in a folder against the published schema. */
 export function checkRecordings(root: string): Outcome {
   const violations: Violation[] = [];
   const counts = new Map<string, number>();
@@ -64,7 +64,7 @@ interface Report {
   count(kind: string): void;
 }
 
-/** @returns how many frames the host has sent */
+/** @returns the number of frames that the host has sent */
 function checkHost(folder: string, owner: RecordingOwner, report: Report): number {
   const { argv, test, protocol } = owner;
   const mode = modeOf(argv);
@@ -83,7 +83,7 @@ function checkHost(folder: string, owner: RecordingOwner, report: Report): numbe
   return sent;
 }
 
-/** What a host takes and what the schema allows are the same. */
+/** Checks that the host accepts a line if and only if the schema does. */
 function checkClient(
   folder: string,
   { test, dialect }: { test: string; dialect: string },
@@ -104,7 +104,7 @@ function checkClient(
   }
 }
 
-/** As the host does: to many clients null is a member that is not there. */
+/** Like the host: many clients send null for an absent member. */
 function withoutNulls(frame: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(frame).filter(([, member]) => member !== null));
 }
@@ -122,7 +122,7 @@ function checkSessions(folder: string, owner: RecordingOwner, { violations, coun
   }
 }
 
-/** The mode, where lines of it are frames. */
+/** The mode, if its lines are frames. */
 function modeOf(argv: readonly string[]): "rpc" | "json" | undefined {
   if (argv.some((word) => /^--(export|list-models|version|help)$/.test(word))) return undefined;
   const at = argv.lastIndexOf("--mode");
@@ -130,17 +130,17 @@ function modeOf(argv: readonly string[]): "rpc" | "json" | undefined {
   return mode === "rpc" || mode === "json" ? mode : undefined;
 }
 
-/** What is read at once; there are thousands of recordings. */
+/** One read buffer for thousands of recordings. */
 const part = Buffer.alloc(1024 * 1024);
 
-/** What was recorded, line by line; without what a host was about to say when it was killed. */
+/** The recorded lines, without an incomplete last line of a killed host. */
 export function* linesOf(folder: string, channel: Channel): Generator<string> {
   const decoder = new LineDecoder();
   const parts = readdirSync(folder).filter((found) => found.startsWith(channel));
   for (const name of parts.toSorted()) {
     const file = openSync(join(folder, name), "r");
     for (let size = readSync(file, part); size > 0; size = readSync(file, part)) {
-      // The decoder keeps what it is given until the end of the line.
+      // The decoder keeps the given bytes until the end of the line.
       yield* textsOf(decoder.push(Uint8Array.prototype.slice.call(part, 0, size)));
     }
     closeSync(file);

@@ -1,4 +1,4 @@
-/** Around a whole run: makes room for the recordings, and holds them against the schema at its end. */
+/** Set up around a whole run: creates the folder for recordings and validates them at the end. */
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { showNode } from "../../../../scripts/testing/visible-node.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where what tests say and hear is recorded. */
+    /** The folder in which tests record what they send and receive. */
     recordings: string;
   }
 }
@@ -21,10 +21,10 @@ export default function checkRun(project: TestProject): () => Promise<void> {
   for (const name of ["recording", "preload"]) writeAsJavaScript(name, root);
   project.provide("recordings", root);
   return async () => {
-    // The runner only shows what goes wrong in here.
+    // The runner only shows errors that occur here.
     const { exitCode } = process;
     process.exitCode = 1;
-    // Not earlier: this needs the vocabulary and a validator.
+    // Loaded late, because it needs the vocabulary and a validator.
     const { checkRecordings } = await import("./check-recordings.ts");
     const { describeOutcome, silentFiles } = await import("./describe-outcome.ts");
     const start = performance.now();
@@ -47,7 +47,7 @@ export default function checkRun(project: TestProject): () => Promise<void> {
   };
 }
 
-/** As a module that every Node loads at once: each process of each test does. */
+/** Compiled to JavaScript, which Node loads fastest: every process of every test loads it. */
 function writeAsJavaScript(name: string, folder: string): void {
   const source = readFileSync(new URL(`${name}.ts`, import.meta.url), "utf8");
   const { emitWarning } = process;

@@ -6,11 +6,11 @@ import type { Outcome, Violation } from "./check-recordings.ts";
 
 const repository = fileURLToPath(new URL("../../../..", import.meta.url));
 
-/** What in the text of a test's file says that it has hosts, or parts of them that make frames. */
+/** Matches the source of test files that start hosts or parts of hosts that produce frames. */
 const startsHosts =
   /\b(startHost|runHost|memoryHost|spawnHost|runProgram|conformance|createUiPort|encodeResponse)\(|new (RpcClient\(\{|EventEncoder\(|DeltaMerger\()/;
 
-/** How much of a frame is shown. */
+/** The maximum shown of a frame. */
 const SHOWN_CHARACTERS = 2_000;
 
 /** A test file of the run. */
@@ -20,7 +20,7 @@ export interface RanFile {
   readonly isComplete: boolean;
 }
 
-/** The files whose tests start hosts, of which nothing was recorded all the same. */
+/** The files whose tests start hosts but recorded nothing. */
 export function silentFiles({ tests }: Outcome, files: readonly RanFile[]): string[] {
   const heard = new Set([...tests].map((test) => test.split(" > ", 1)[0]));
   return files
@@ -29,7 +29,7 @@ export function silentFiles({ tests }: Outcome, files: readonly RanFile[]): stri
     .filter((file) => !heard.has(file));
 }
 
-/** What is to be said at the end of a run. */
+/** The text to print at the end of a run. */
 export function describeOutcome(
   { violations, unrecorded, refusals, counts }: Outcome,
   silent: readonly string[],
@@ -52,7 +52,7 @@ export function describeOutcome(
   };
 }
 
-/** The same problem once, with the first test that has it. */
+/** Each problem once, with the first test that has it. */
 function describeViolations(violations: readonly Violation[]): string[] {
   const groups = new Map<string, Violation[]>();
   for (const violation of violations) {

@@ -1,6 +1,6 @@
 /**
- * Loaded first into every Node process that a test starts, and those that these start: NODE_OPTIONS
- * has it. A host records what it takes in and says, and every process what it puts into session files.
+ * Loaded first, through NODE_OPTIONS, into every Node process that a test starts directly or indirectly. A
+ * host records its input and output, and every process records the lines it writes to session files.
  */
 import { join } from "node:path";
 import {
@@ -11,7 +11,7 @@ import {
   watchSpawns,
 } from "./recording.ts";
 
-// An import would ask for every export, which loads more: 6 ms in each of a thousand processes.
+// An import would evaluate every export and load more: 6 ms in each of a thousand processes.
 const { subscribe } = process.getBuiltinModule("node:diagnostics_channel");
 const { realpathSync } = process.getBuiltinModule("node:fs");
 const { enableCompileCache } = process.getBuiltinModule("node:module");
@@ -21,7 +21,7 @@ const { searchParams } = new URL(import.meta.url);
 const root = searchParams.get("to") ?? "";
 const test = searchParams.get("test") ?? "";
 
-// What a loopback server of this process refuses.
+// Records the requests that a loopback server of this process refuses.
 subscribe("@tau-agent/ai/testing/refusal", (refusal) => noteRefusal(root, { test, refusal }));
 if (isMainThread) record();
 
@@ -34,7 +34,7 @@ function record(): void {
   watchSessionFiles((path, line) => recording.append("sessions", `\t${path}\t${line}\n`));
   watchSpawns((command) => noteUnrecorded(root, { test, command }));
   if (!isHost(process.argv[1])) {
-    // A host keeps its own. Without this, each process compiles its programs in TypeScript again.
+    // A host has its own compile cache. Without this one, each process would compile its TypeScript programs again.
     enableCompileCache(join(root, "compiled"));
     return;
   }

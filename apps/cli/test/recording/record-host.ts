@@ -5,14 +5,14 @@ import { Recording } from "./recording.ts";
 
 const repository = fileURLToPath(new URL("../../../..", import.meta.url));
 
-/** File and name of the test that runs; of one of them when several do. */
+/** File and name of the running test; one of them if several run. */
 export function currentTest(): string {
   const { testPath = "", currentTestName } = expect.getState();
   const file = relative(repository, testPath);
   return currentTestName === undefined ? file : `${file} > ${currentTestName}`;
 }
 
-/** A recording for a host in this process, which nothing else records. */
+/** Creates a recording for a host in this process, which nothing else records. */
 export function recordHost(
   argv: readonly string[],
   { PI_RPC_PROTOCOL: protocol }: { readonly PI_RPC_PROTOCOL?: string } = {},
@@ -30,13 +30,13 @@ function recordingOfParts(protocol: string): Recording {
   return parts.recording;
 }
 
-/** From here on a frame is long, and so is a text in it. */
+/** Longer frames, and longer texts in them, are shortened. */
 const LONG_FRAME = 5_000;
 const LONG_TEXT = 500;
 
 /**
- * Records what a part of a host makes, as if a host of the dialect had sent it. Of long texts in long
- * frames it keeps the beginning: the schema asks no more of them, and a few tests had most of the bytes.
+ * Records the output of a part of a host as if a host of the dialect had sent it. Keeps only the beginning of
+ * long texts in long frames: the schema checks no more of them, and a few tests produced most of the bytes.
  */
 export function recordFrames(frames: Iterable<object | string>, protocol = "pi"): void {
   for (const frame of frames) {
@@ -54,7 +54,7 @@ function cut(_: string, value: unknown): unknown {
   return typeof value === "string" && value.length > LONG_TEXT ? value.slice(0, LONG_TEXT) : value;
 }
 
-/** Records what a part of a host is given, as if a client had sent it. */
+/** Records the input of a part of a host as if a client had sent it. */
 export function recordClientLine(line: string): void {
   recordingOfParts("pi").append("stdin", `${line.replaceAll("\n", " ")}\n`);
 }

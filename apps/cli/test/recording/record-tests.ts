@@ -1,4 +1,4 @@
-/** In every worker, before its tests: what they write and what they start is recorded. */
+/** Runs in every worker before its tests, so that what they write and start is recorded. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { beforeEach, inject } from "vitest";
@@ -6,10 +6,10 @@ import { currentTest } from "./record-host.ts";
 import { noteUnrecorded, PRELOAD, Recording, watchSessionFiles, watchSpawns } from "./recording.ts";
 
 const root = inject("recordings");
-// A worker runs many files: without what the file before has added, or a host would record itself for each.
+// A worker runs many files. Removes what the previous file has added, or a host would record itself once per file.
 const given = (process.env.NODE_OPTIONS ?? "").replaceAll(/ ?--import=\S*\/preload\.mjs\?\S*/g, "");
 
-/** What is started from now on belongs to the test that runs. */
+/** Processes started from now on belong to the running test. */
 function preloadForCurrentTest(): void {
   const url = pathToFileURL(join(root, PRELOAD));
   url.searchParams.set("to", root);

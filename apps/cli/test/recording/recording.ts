@@ -1,7 +1,7 @@
 import type { WriteFileOptions } from "node:fs";
 import { basename, join } from "node:path";
 
-// Even if a test replaces the module, and before anything can interfere.
+// The original functions, even if a test replaces the module.
 const fs = process.getBuiltinModule("node:fs");
 const {
   appendFileSync,
@@ -19,40 +19,40 @@ const {
   closeSync,
 } = fs;
 
-/** What was taken in, what was said, and what was put into session files. */
+/** The input, the output, and the lines written to session files. */
 export type Channel = "stdin" | "stdout" | "sessions";
 
-/** Whose frames a recording has. */
+/** The owner of the frames in a recording. */
 export interface RecordingOwner {
   /** File and name of the test. */
   readonly test: string;
   /** The arguments of the host. */
   readonly argv: readonly string[];
-  /** What PI_RPC_PROTOCOL is for it. */
+  /** The value of PI_RPC_PROTOCOL. */
   readonly protocol?: string | undefined;
 }
 
-/** Says whose recording a folder has. */
+/** The file that names the owner of a recording. */
 export const OWNER_FILE = "owner.json";
 
-/** Lists the hosts that were started without what records them. */
+/** The file that lists hosts that were started without a recorder. */
 export const UNRECORDED_FILE = "unrecorded.jsonl";
 
-/** A host that was started without what records it. */
+/** A host that was started without a recorder. */
 export interface UnrecordedHost {
   readonly test: string;
   readonly command: string;
 }
 
-/** Lists requests that a vendor would refuse, in a folder with a file for each test. */
+/** The folder with the requests that vendors would refuse, one file per test. */
 const REFUSALS_FOLDER = "refusals";
 
-/** What every process of a test loads first. */
+/** The module that every process of a test loads first. */
 export const PRELOAD = "preload.mjs";
 
 /**
- * All that one process says and hears, byte for byte, in a folder of its own. Whatever is appended is
- * with the operating system at once, so that a `kill -9` loses nothing.
+ * The input and output of one process, byte for byte, in its own folder. Everything appended is passed to the
+ * operating system at once, so that a `kill -9` loses nothing.
  */
 export class Recording {
   readonly #root: string;
@@ -73,7 +73,7 @@ export class Recording {
       try {
         written += writeSync(descriptor, bytes, written, bytes.length - written);
       } catch (error) {
-        // A test that limits the size of files limits that of recordings too.
+        // A test that limits file sizes also limits those of recordings.
         if ((error as NodeJS.ErrnoException).code !== "EFBIG") throw error;
         closeSync(descriptor);
         this.#openPart(channel, part + 1);
@@ -85,7 +85,7 @@ export class Recording {
     if (this.#folder === undefined) {
       const folder = mkdtempSync(join(this.#root, "begun-"));
       writeFileSync(join(folder, OWNER_FILE), JSON.stringify(this.#owner));
-      // Only now, so that none without an owner is left by a host that is killed meanwhile.
+      // Renamed last, so that a host killed meanwhile leaves no recording without an owner.
       this.#folder = join(this.#root, basename(folder).replace("begun-", "recording-"));
       renameSync(folder, this.#folder);
     }
@@ -96,7 +96,7 @@ export class Recording {
   }
 }
 
-/** Hears of every whole line that this process puts into a session file. */
+/** Calls back for every complete line that this process writes to a session file. */
 export function watchSessionFiles(onLine: (path: string, line: string) => void): void {
   const files = new Map<number, { path: string; pieces: Buffer[] }>();
   const take = (descriptor: unknown, bytes: Buffer): void => {
@@ -108,7 +108,7 @@ export function watchSessionFiles(onLine: (path: string, line: string) => void):
     file.pieces = [bytes.subarray(end + 1)];
     for (const line of whole.split("\n")) if (line !== "") onLine(file.path, line);
   };
-  // What is written in one call, by a path, is what a test prepares.
+  // A file written in one call, by path, was prepared by a test and is not recorded.
   let isPrepared = false;
   fs.openSync = (path, flags, mode) => {
     const descriptor = openSync(path, flags, mode);
@@ -151,7 +151,7 @@ const { ChildProcess } = process.getBuiltinModule("node:child_process");
 const { prototype: processes } = ChildProcess as unknown as { prototype: { spawn: Spawn } };
 const { spawn } = processes;
 
-/** Hears of every host of ours that this process starts without what would record it. */
+/** Calls back for every host that this process starts without a recorder. */
 export function watchSpawns(onUnrecorded: (command: string) => void): void {
   processes.spawn = function (this: unknown, options) {
     const { args = [], envPairs = [] } = options;
@@ -161,25 +161,25 @@ export function watchSpawns(onUnrecorded: (command: string) => void): void {
   };
 }
 
-/** Has the run fail for a host that is not recorded. */
+/** Makes the run fail for a host that is not recorded. */
 export function noteUnrecorded(root: string, host: UnrecordedHost): void {
   appendFileSync(join(root, UNRECORDED_FILE), `${JSON.stringify(host)}\n`);
 }
 
-/** A request that a loopback server refused, whichever process it is in. */
+/** A request that a loopback server in any process refused. */
 export interface NotedRefusal {
   readonly test: string;
   readonly refusal: unknown;
 }
 
-/** Has a test fail for a refusal in a process that it started. */
+/** Makes a test fail for a refusal in a process that it started. */
 export function noteRefusal(root: string, noted: NotedRefusal): void {
   mkdirSync(join(root, REFUSALS_FOLDER), { recursive: true });
   const path = join(root, REFUSALS_FOLDER, fileNameOf(noted.test));
   appendFileSync(path, `${JSON.stringify(noted)}\n`);
 }
 
-/** The refusals in processes of a test; without a test those that no test has taken. */
+/** The refusals in processes of a test; without a test, those that no test has claimed. */
 export function takeNotedRefusals(root: string, test?: string): NotedRefusal[] {
   const folder = join(root, REFUSALS_FOLDER);
   if (!existsSync(folder)) return [];

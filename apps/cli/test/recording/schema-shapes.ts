@@ -1,17 +1,16 @@
 type Json = Record<string, unknown>;
 
-/** Keywords that say nothing of a value, and those whose values are schemas. */
+/** Keywords that do not constrain a value, and keywords whose values are schemas. */
 const silent = ["$schema", "title", "description", "$defs", "$ref", "type", "default"];
 const nested = ["items", "additionalProperties", "not", "anyOf", "oneOf", "properties"];
 
 /**
- * Tells which values a schema cannot tell apart. Two values of one shape differ in nothing that a
- * keyword of the schema looks at, so that one verdict holds for both: what stands under a text that
- * the schema does not name, how often an array repeats an item, which of the names that it does not
- * know a member has.
+ * Decides which values a schema cannot tell apart. Two values of one shape differ in nothing that a keyword
+ * of the schema checks, so one verdict holds for both. For example, strings that the schema does not list,
+ * repeated array items, and the names of unknown members make no difference.
  */
 export class SchemaShapes {
-  /** What the schema names as a value, as JSON. */
+  /** The values that the schema lists, as JSON. */
   readonly #values = new Set<string>();
   readonly #names = new Set<string>();
   readonly #bounds = new Set<number>();
@@ -19,7 +18,7 @@ export class SchemaShapes {
   readonly #patterns = new Map<string, RegExp>();
   #longest = 0;
 
-  /** @throws {RangeError} when the schema has a keyword that shapes know nothing of */
+  /** @throws {RangeError} if the schema has an unsupported keyword */
   constructor(schema: object) {
     this.#read(schema as Json);
     for (const value of this.#values) this.#longest = Math.max(this.#longest, value.length);
@@ -81,7 +80,7 @@ export class SchemaShapes {
     }
   }
 
-  /** Names that are named are shown; all others have one verdict. */
+  /** Listed names belong to the shape; all other names have one verdict. */
   #readNames({ enum: names, ...rest }: Json): void {
     if (names !== undefined) this.#addNames(names as string[]);
     else if (JSON.stringify(rest) !== '{"type":"string"}') {

@@ -18,21 +18,21 @@ import { type AcpMessage, AcpSchemaCheck } from "./acp-schema.ts";
 import { type EditorsAgent, memoryAgent } from "./memory-agent.ts";
 import { binPath } from "./start-host.ts";
 
-/** What an agent is started for. */
+/** How to start an agent. */
 export interface EditorSetup extends Partial<TranscriptSetup> {
   readonly capabilities?: ClientCapabilities;
-  /** A place of an agent before; it stays when this one is gone. */
+  /** The place of an earlier agent, which is kept after this one ends. */
   readonly place?: Place;
   /** Whether the agent is the built program; by default it runs in this process. */
   readonly isBuilt?: boolean;
-  /** Adds what the editor answers. */
+  /** Adds handlers for the agent's requests. */
   readonly answers?: (app: ReturnType<typeof client>, editor: Editor) => void;
 }
 
 /** A prompt with one text. */
 export const say = (text: string): ContentBlock[] => [{ type: "text", text }];
 
-/** A folder for an agent over a scripted model; for several agents one after the other. */
+/** A folder for agents with a scripted model; several agents can use it one after the other. */
 export function makeEditorPlace(setup: Partial<TranscriptSetup> = {}): Place {
   const place = makePlace(setup, (folder) => ({
     arguments: ["--provider", "scripted", "--model", `${folder}/scenario.json`],
@@ -42,7 +42,7 @@ export function makeEditorPlace(setup: Partial<TranscriptSetup> = {}): Place {
   return place;
 }
 
-/** The built program. */
+/** The path of the built program. */
 function builtAgent({ cwd, variables, arguments: words }: Place): EditorsAgent & { pid: number } {
   const child = spawn(process.execPath, [binPath, "acp", ...words], { cwd, env: variables });
   const { stdin, stdout, stderr, pid = 0 } = child;
@@ -51,14 +51,14 @@ function builtAgent({ cwd, variables, arguments: words }: Place): EditorsAgent &
 }
 
 /**
- * An editor with the client class of the protocol's library, and an agent behind it. Every message
- * between them is held against the published schema.
+ * An editor that uses the client class of the protocol's library, connected to an agent. Every message
+ * between them is validated against the published schema.
  */
 export class Editor {
   readonly place: Place;
   readonly #agent: EditorsAgent;
   readonly connection: ClientConnection;
-  /** What the agent has said about sessions, in order. */
+  /** The agent's session notifications, in order. */
   readonly said: SessionNotification[] = [];
   /** All messages, in the order in which they were seen. */
   readonly seen: { readonly from: "client" | "agent"; readonly message: AcpMessage }[] = [];
@@ -83,7 +83,7 @@ export class Editor {
     });
   }
 
-  /** Starts an agent and introduces the editor to it. */
+  /** Starts an agent and initializes the connection. */
   static async start(setup: EditorSetup = {}): Promise<Editor> {
     const editor = new Editor(setup);
     await editor.connection.agent.request("initialize", {
@@ -97,13 +97,13 @@ export class Editor {
     return this.connection.agent;
   }
 
-  /** Ends the agent as an editor does; what it exits with. */
+  /** Ends the agent the way an editor does; returns the exit code. */
   leave(): Promise<number | null> {
     this.#agent.stdin.end();
     return this.#agent.ended;
   }
 
-  /** Ends the agent at once; its sessions are free once it is gone. */
+  /** Kills the agent; its sessions are free once it has ended. */
   async kill(): Promise<void> {
     this.#agent.kill();
     await this.#agent.ended;
@@ -114,7 +114,7 @@ export class Editor {
     return "pid" in this.#agent ? Number(this.#agent.pid) : 0;
   }
 
-  /** A new session in the place's folder. */
+  /** Opens a session in the place's folder. */
   open(cwd = this.place.cwd): Promise<NewSessionResponse> {
     return this.agent.request("session/new", { cwd, mcpServers: [] });
   }
@@ -142,7 +142,7 @@ export class Editor {
     return all as Extract<SessionUpdate, { sessionUpdate: Kind }>[];
   }
 
-  /** The text of a session's chunks. */
+  /** The text in the chunks of a session. */
   text(
     sessionId: string,
     kind: "agent_message_chunk" | "agent_thought_chunk" | "user_message_chunk",
@@ -165,7 +165,7 @@ export class Editor {
     return states;
   }
 
-  /** Waits for an update. */
+  /** Waits until updates fulfil a condition. */
   async until(condition: () => boolean): Promise<void> {
     const deadline = performance.now() + 20_000;
     while (!condition()) {

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { type AcpMessage, AcpSchemaCheck } from "./acp-schema.ts";
 import { binPath } from "./start-host.ts";
 
-/** The built agent, written to by hand: whatever a broken client may send. */
+/** The built agent with a raw connection, for the input of broken clients. */
 export class AcpLines {
   readonly received: AcpMessage[] = [];
   readonly ended: Promise<number | null>;
@@ -27,7 +27,7 @@ export class AcpLines {
     });
   }
 
-  /** Sends a line as it is. */
+  /** Sends a line unchanged. */
   line(text: string): void {
     this.child.stdin.write(`${text}\n`);
   }
@@ -39,30 +39,30 @@ export class AcpLines {
     this.line(JSON.stringify(whole));
   }
 
-  /** Notes a message that is sent as a line: its answer is held against the schema of its method. */
+  /** Registers a message that is sent as a line, so that the answer is validated against the schema of its method. */
   expect(message: AcpMessage): void {
     this.#check.violation("client", message);
   }
 
-  /** Introduces a client. */
+  /** Initializes the connection as a client. */
   async initialize(clientCapabilities: unknown = {}): Promise<AcpMessage> {
     const params = { protocolVersion: 1, clientCapabilities };
     this.send({ id: "init", method: "initialize", params });
     return this.answer("init");
   }
 
-  /** A new session's id. */
+  /** Opens a session and returns its id. */
   async open(cwd: string): Promise<string> {
     this.send({ id: "open", method: "session/new", params: { cwd, mcpServers: [] } });
     return ((await this.answer("open")).result as { sessionId: string }).sessionId;
   }
 
-  /** The answer to a request. */
+  /** Waits for the answer to a request. */
   answer(id: unknown): Promise<AcpMessage> {
     return this.find((message) => message.id === id && message.method === undefined);
   }
 
-  /** The first message for which the condition holds. */
+  /** Waits for the first message that fulfils the condition. */
   async find(condition: (message: AcpMessage) => boolean): Promise<AcpMessage> {
     const deadline = performance.now() + 20_000;
     for (;;) {

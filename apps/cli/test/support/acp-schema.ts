@@ -22,22 +22,22 @@ const path = resolve("@agentclientprotocol/sdk/schema/v1/schema.json");
 const schema: { readonly $defs: Record<string, Definition> } = JSON.parse(
   readFileSync(path, "utf8"),
 );
-// The schema has annotations of its own, and formats that only say how wide a number is.
+// The schema has custom annotations, and formats that only state the width of a number.
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema(schema, "acp");
 
-/** The name of the definition of what a method carries. */
+/** The name of the definition of a method's parameters or result. */
 function definitionOf(method: string, kind: "Request" | "Response" | "Notification") {
   return Object.entries(schema.$defs).find(
     ([name, one]) => one["x-method"] === method && name.endsWith(kind),
   )?.[0];
 }
 
-/** Holds every message between a client and its agent against the published schema. */
+/** Validates every message between a client and its agent against the published schema. */
 export class AcpSchemaCheck {
   readonly #asked = { client: new Map<unknown, string>(), agent: new Map<unknown, string>() };
 
-  /** Why a message is not allowed; undefined when it is. */
+  /** Why a message is invalid; undefined if it is valid. */
   violation(from: "client" | "agent", message: AcpMessage): string | undefined {
     const { id, method, params, result, error } = message;
     if (message.jsonrpc !== "2.0") return "jsonrpc is not 2.0";

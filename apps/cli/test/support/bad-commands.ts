@@ -1,10 +1,10 @@
 import { type CommandName, commands } from "@tau-agent/rpc-protocol/commands";
 import { toJSONSchema } from "zod/v4/core";
 
-/** A command with one wrong field. */
+/** A command with one invalid field. */
 export interface BadCommand {
   readonly title: string;
-  /** The field as the error is to name it. */
+  /** The field as the error must name it. */
   readonly field: string;
   readonly command: Readonly<Record<string, unknown>>;
 }
@@ -20,7 +20,7 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-/** A value of each JSON type; null is left out, as it counts as absent. */
+/** A value of each JSON type except null, which counts as absent. */
 const samples: Readonly<Record<string, unknown>> = {
   string: "a wrong text",
   number: 42,
@@ -29,7 +29,7 @@ const samples: Readonly<Record<string, unknown>> = {
   object: { wrong: 1 },
 };
 
-/** Each command × each of its fields × each type it may not have. */
+/** Each command × each of its fields × each type that the field does not allow. */
 export function badCommands(): BadCommand[] {
   return (Object.keys(commands) as CommandName[]).flatMap((name) => {
     const schema = toJSONSchema(commands[name].params()) as Schema;
@@ -51,11 +51,11 @@ export function badCommands(): BadCommand[] {
 interface BadValue {
   readonly field: string;
   readonly what: string;
-  /** Makes a good value a bad one. */
+  /** Turns a valid value into an invalid one. */
   readonly change: (value: unknown) => unknown;
 }
 
-/** What may be wrong with the members of an object, down to the items of its lists. */
+/** Invalid values for the members of an object, including the items of its lists. */
 function badValues(schema: Schema, path: string): BadValue[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, given]) => {
     const member = withoutNull(given);
@@ -77,7 +77,7 @@ function badValues(schema: Schema, path: string): BadValue[] {
   });
 }
 
-/** What a field may be besides null. */
+/** The schema of a field without null. */
 function withoutNull(schema: Schema): Schema {
   const [branch, ...others] = schema.anyOf?.filter(({ type }) => type !== "null") ?? [];
   return branch !== undefined && others.length === 0 ? branch : schema;
@@ -95,13 +95,13 @@ function badItems(
   }));
 }
 
-/** The types a field may not have; a string that is not one of its values is wrong, too. */
+/** The types that a field does not allow; for a field with listed strings, another string is invalid too. */
 function wrongTypes(schema: Schema): string[] {
   const accepted = acceptedTypes(schema);
   return accepted.size === 0 ? [] : Object.keys(samples).filter((type) => !accepted.has(type));
 }
 
-/** The types a field may have; none when it takes anything. */
+/** The types that a field allows; empty if it accepts anything. */
 function acceptedTypes(schema: Schema): Set<string> {
   const branches = schema.anyOf ?? schema.oneOf;
   if (branches) return new Set(branches.flatMap((branch) => [...acceptedTypes(branch)]));

@@ -4,15 +4,15 @@ interface TraceEvent {
   readonly name: string;
   readonly pid: number;
   readonly tid: number;
-  /** Wall time, and time on the processor, in µs. */
+  /** Elapsed time and CPU time, in µs. */
   readonly dur?: number;
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }
 
 /**
- * The time on the processor, in ms, of the longest task of a page's main thread in Chromium's trace. Other
- * programs of a busy machine do not count, as they do in the time of a clock.
+ * The CPU time in ms of the longest main-thread task of a page, from Chromium's trace. Unlike elapsed time,
+ * it does not depend on other programs of a busy machine.
  */
 export async function longestTask(page: Page, work: () => Promise<unknown>): Promise<number> {
   const browser = page.context().browser();
@@ -35,7 +35,7 @@ export async function longestTask(page: Page, work: () => Promise<unknown>): Pro
   return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1_000;
 }
 
-/** What a fixed piece of work costs in this browser now: about 10 ms on a quiet machine of two cores. */
+/** The current duration of a fixed amount of work in this browser: about 10 ms on a quiet machine with two cores. */
 export function floorTask(page: Page): Promise<number> {
   return longestTask(page, () =>
     page.evaluate(() => {

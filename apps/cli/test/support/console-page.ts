@@ -26,7 +26,7 @@ export async function consoleHost(
   };
 }
 
-/** Opens the console in a browser; what the page complains about is kept. */
+/** Opens the console in a browser; collects the errors of the page. */
 export async function openConsole(link: string, options: BrowserContextOptions = {}) {
   const browser = await openBrowser();
   const page = await (await browser.newContext(options)).newPage();

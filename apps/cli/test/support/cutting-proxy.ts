@@ -1,7 +1,7 @@
 import { createConnection, createServer, type Socket } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A Unix socket in front of a host that cuts connections after a number of bytes. */
+/** A Unix socket in front of a host; cuts each connection after a number of bytes. */
 export function cuttingProxy(hostPath: string, path: string, nextBytes: () => number) {
   let cuts = 0;
   const open = new Set<Socket>();

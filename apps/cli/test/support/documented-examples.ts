@@ -2,7 +2,7 @@ import type { Pattern } from "@tau-agent/conformance";
 
 const image = { type: "image", data: "$string", mimeType: "$string" };
 
-/** The commands the document prints, one per set of fields. */
+/** The commands that the document shows, one for each set of fields. */
 export const commandExamples: readonly Record<string, Pattern>[] = [
   { id: "$any", type: "prompt", message: "$string" },
   { type: "prompt", message: "$string", images: [image] },
@@ -69,7 +69,7 @@ const request = (method: string, members: Record<string, Pattern>): Pattern => (
 
 const result = { content: [{ type: "text", text: "$string" }], details: "$any" };
 
-/** The frames the document prints; what their members are is checked on every frame. */
+/** The frames that the document shows; the types of their members are checked on every frame. */
 export const frameExamples: readonly Pattern[] = [
   { id: "req-1", type: "response", command: "prompt", success: true },
   answer("steer"),

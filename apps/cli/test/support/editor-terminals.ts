@@ -8,13 +8,13 @@ interface Terminal {
   isReleased: boolean;
 }
 
-/** Terminals of an editor, which run commands for real. */
+/** Terminals of an editor that run real commands. */
 export class EditorTerminals {
   readonly all = new Map<string, Terminal>();
-  /** What was asked, in order. */
+  /** The requests, in order. */
   readonly asked: string[] = [];
 
-  /** Answers what the agent asks of terminals. */
+  /** Handles the agent's terminal requests. */
   answer(app: ReturnType<typeof client>): void {
     const terminal = (id: string): Terminal => {
       const found = this.all.get(id);
@@ -71,6 +71,6 @@ function kill({ pid, exitCode }: ChildProcess): void {
   try {
     if (pid !== undefined && exitCode === null) process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

@@ -15,7 +15,7 @@ const reply = {
   stopReason: "stop",
   timestamp: 1,
 };
-/** A frame of each sort that tests change. */
+/** One frame of each kind for tests that mutate frames. */
 export const exampleFrames = {
   update: {
     type: "message_update",

@@ -4,22 +4,22 @@ import { onTestFinished } from "vitest";
 import { recordClientLine, recordFrames } from "../recording/record-host.ts";
 import type { Frame } from "./test-client.ts";
 
-/** What carries lines to a host. */
+/** A connection that carries lines to a host. */
 interface Wire {
   send(line: string): void;
   close(): void;
 }
 
-/** A client of a listening host that keeps every frame it gets. */
+/** A client of a listening host that keeps every frame it receives. */
 export class FrameClient {
   readonly frames: Frame[] = [];
-  /** Set when the connection has ended; of a WebSocket its code. */
+  /** Set when the connection has ended; for a WebSocket, the close code. */
   closedWith: number | undefined;
   #wire: Wire | undefined;
   #nextId = 1;
   readonly #waiting = new Set<() => void>();
 
-  /** Connects to `unix:<path>` or `ws://…` and is closed with the test. */
+  /** Connects to `unix:<path>` or `ws://…`; closed when the test ends. */
   static async connect(url: string, token?: string): Promise<FrameClient> {
     const client = new FrameClient();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ export class FrameClient {
     this.#wire?.close();
   }
 
-  /** Sends a frame without waiting for anything. */
+  /** Sends a frame without waiting for an answer. */
   send(frame: object): void {
     const line = JSON.stringify(frame);
     recordClientLine(line);
@@ -76,7 +76,7 @@ export class FrameClient {
     return (data as { sessionId: string }).sessionId;
   }
 
-  /** The first frame that fits, from the beginning or from a place in `frames` on. */
+  /** The first matching frame, starting at the given index of `frames`. */
   async until(fits: (frame: Frame) => boolean, from = 0): Promise<Frame> {
     for (let at = from; ; at += 1) {
       while (at >= this.frames.length) await this.#next();

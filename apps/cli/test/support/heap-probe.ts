@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** What is in a heap. */
+/** The contents of a heap. */
 export interface HeapContents {
-  /** How many objects and closures there are. */
+  /** The number of objects and closures. */
   readonly objects: number;
   readonly strings: ReadonlySet<string>;
 }
 
-/** Tells what a host has in memory, after it has collected its garbage. */
+/** Measures the memory of a host after a garbage collection. */
 export class HeapProbe {
   readonly #file: string;
 
@@ -20,7 +20,7 @@ export class HeapProbe {
     this.#file = join(folder, "heap");
   }
 
-  /** The words that start a Node whose memory can be asked for. */
+  /** The arguments that start Node so that its memory can be inspected. */
   get command(): string[] {
     const file = JSON.stringify(this.#file);
     const code = `
@@ -28,7 +28,7 @@ export class HeapProbe {
       import { writeHeapSnapshot } from "node:v8";
       const collected = (answer) => () => {
         gc();
-        // What finalizers let go of is collected the second time.
+        // The second collection frees what finalizers released.
         setTimeout(() => {
           gc();
           answer(${file} + "-part");
@@ -44,7 +44,7 @@ export class HeapProbe {
     return [process.execPath, "--expose-gc", "--import", module];
   }
 
-  /** Bytes in use. */
+  /** The number of bytes in use. */
   async read(pid: number | undefined): Promise<number> {
     return Number(await this.#answer(pid, "SIGUSR2"));
   }
@@ -73,7 +73,7 @@ export class HeapProbe {
   }
 }
 
-/** As V8 writes it: the first number of each node is its type. */
+/** In V8's format, the first number of each node is its type. */
 interface Snapshot {
   readonly snapshot: {
     readonly meta: {

@@ -2,7 +2,7 @@ import type { TestHost } from "@tau-agent/conformance";
 import { MemoryHost } from "./memory-host.ts";
 import { makePlace, type PlaceSetup } from "./place.ts";
 
-/** Whether a setup is for the built host: one in this process has no subagents and one session. */
+/** Whether a setup needs the built host, because an in-memory host has no subagents and only one session. */
 export function needsProcess({ git, arguments: words = [] }: PlaceSetup): boolean {
   return git === true || words.includes("--sessions");
 }

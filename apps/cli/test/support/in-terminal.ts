@@ -3,7 +3,7 @@ import { onTestFinished } from "vitest";
 import { makePlace, type PlaceSetup } from "./place.ts";
 import { binPath } from "./start-host.ts";
 
-// Reads what the program writes to its terminal, both streams, until it ends, and types the answers.
+// Types the answers into the program's terminal and returns all its output, from both streams.
 const program = `
 import json, os, pty, sys
 answers = json.loads(sys.argv[1])
@@ -26,13 +26,13 @@ while True:
 os.waitpid(child, 0)
 `;
 
-/** A subcommand that a person runs, and what that person types once it has written something. */
+/** A subcommand run by a simulated user, and what the user types after certain output. */
 interface Dialogue {
   readonly words: readonly string[];
   readonly answers: readonly (readonly [after: string, typed: string])[];
 }
 
-/** Everything that a host, or a subcommand, writes to the terminal it runs in. */
+/** Everything that a host or subcommand writes to its terminal. */
 export async function outputInTerminal(setup: PlaceSetup, dialogue?: Dialogue): Promise<string> {
   const place = makePlace(setup);
   onTestFinished(() => place.remove());

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { browse, LoginServer } from "../../../../packages/coding-agent/test/logins/login-server.ts";
 import { makePlace, type Place } from "./place.ts";
 
-/** A user whose models.json leads all logins to a server here, and models to `baseUrl` if given. */
+/** A user whose models.json sends all logins to a local server, and models to `baseUrl` if it is given. */
 export async function loginPlace(
   baseUrl?: string,
 ): Promise<{ readonly server: LoginServer; readonly place: Place }> {
@@ -20,13 +20,13 @@ export async function loginPlace(
   return { server, place };
 }
 
-/** What is in the user's auth.json. */
+/** The contents of the user's auth.json. */
 export const stored = ({ folder }: Place): Record<string, Record<string, unknown>> => {
   const path = join(folder, "agent/auth.json");
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {};
 };
 
-/** A browser that goes once to the page that a login prints. */
+/** A simulated browser that visits the page printed by a login once. */
 export function printedPageReader(): (stdout: string) => Promise<void> {
   let hasOpened = false;
   return async (stdout) => {
@@ -37,7 +37,7 @@ export function printedPageReader(): (stdout: string) => Promise<void> {
   };
 }
 
-/** OpenAI's page asks for the code; the server here finds it in the address. */
+/** OpenAI's page asks for the code; the local server finds it in the address. */
 export function pageOf(url: string, code: unknown): string {
   return url.endsWith("/device-page") ? `${url}?code=${code}` : url;
 }

@@ -1,4 +1,4 @@
-/** A stored conversation of so many messages. */
+/** Creates a stored conversation with a number of messages. */
 export function longSession(messages: number): string {
   const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0.001 };
   const usage = { input: 10, output: 20, cacheRead: 30, cacheWrite: 5, cost };

@@ -6,12 +6,12 @@ import { environmentFrom } from "../../src/process/environment.ts";
 import { Shutdown } from "../../src/process/shutdown.ts";
 import { binPath } from "./start-host.ts";
 
-/** An agent for an editor, by what an editor has of it. */
+/** An agent as an editor sees it. */
 export interface EditorsAgent {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** What it exits with. */
+  /** The exit code. */
   readonly ended: Promise<number | null>;
   readonly kill: () => void;
 }

@@ -16,7 +16,7 @@ import type { Frame } from "./test-client.ts";
 export class MemoryHost {
   readonly place: Place;
   readonly frames: FrameQueue;
-  /** All that it has said. */
+  /** All of its output. */
   stdout = "";
   readonly #recording: ReturnType<typeof recordHost>;
   readonly #input = new PassThrough();
@@ -36,14 +36,14 @@ export class MemoryHost {
     return host;
   }
 
-  /** Sends a line, or a command as one. */
+  /** Sends a line, or a command as a line. */
   send(given: string | object): void {
     const line = `${typeof given === "string" ? given : JSON.stringify(given)}\n`;
     this.#recording.append("stdin", line);
     this.#input.write(line);
   }
 
-  /** The next frame that fits, leaving out those before it. */
+  /** The next matching frame; earlier frames are skipped. */
   async until(pattern: Pattern, timeoutMs = 8_000): Promise<Frame> {
     for (;;) {
       const frame = await this.frames.next(timeoutMs);
@@ -52,7 +52,7 @@ export class MemoryHost {
     }
   }
 
-  /** Ends the input; what a process would exit with. */
+  /** Ends the input; returns the exit code that a process would have. */
   async finish(): Promise<{ readonly code: number }> {
     this.#input.end();
     return { code: await this.#exit.promise };
@@ -105,7 +105,7 @@ export class MemoryHost {
   }
 }
 
-/** A host of the test that is running; gone with its folder when the test is over. */
+/** A host for the running test; stopped and removed with its folder when the test ends. */
 export async function startMemoryHost(
   setup: PlaceSetup = {},
   place: Place = makePlace(setup),

@@ -1,7 +1,7 @@
 import type { HostProcess } from "@tau-agent/conformance";
 import type { Frame } from "./test-client.ts";
 
-/** The next frame of a host with these members; others are passed over. */
+/** The next frame of a host with these members; other frames are skipped. */
 export async function nextLike(host: HostProcess, members: Frame): Promise<Frame> {
   for (;;) {
     const frame = await host.frames.next();

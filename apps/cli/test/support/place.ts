@@ -9,10 +9,10 @@ import {
 
 export type { Place } from "@tau-agent/conformance";
 
-/** What a host of a test is started for. */
+/** How to start a test's host. */
 export type PlaceSetup = Partial<TranscriptSetup> & { readonly dialect?: string };
 
-/** Folders and arguments of one host over a scripted model. */
+/** Folders and arguments of one host with a scripted model. */
 export function makePlace(setup: PlaceSetup = {}): Place {
   const place = makeHostPlace(setup, (folder) => ({
     arguments: ["--provider", "scripted", "--model", modelFile(setup, folder)],

@@ -9,11 +9,11 @@ import { binPath } from "./start-host.ts";
 import { elsewhere, toolSuite } from "./tool-suite.ts";
 
 export interface SuiteSetup {
-  /** Arguments of a host whose session is in this folder of a place. */
+  /** The arguments of a host whose session is in this folder of a place. */
   readonly words: (there: string) => readonly string[];
-  /** What its client serves. */
+  /** The workspace that its client serves. */
   readonly workspace?: ((there: string) => Workspace) | undefined;
-  /** Starts the host; by default the Node of the tests. */
+  /** Starts the host; by default with the Node that runs the tests. */
   readonly command?: (place: Place) => readonly string[];
 }
 
@@ -32,8 +32,8 @@ const settings = {
 };
 
 /**
- * Plays everything that acts in a workspace: calls of all tools with mistakes and images, previews for
- * approvals, an isolated subagent that is verified and merged, and a prompt that is taken back.
+ * Plays everything that acts in a workspace: calls of all tools, including errors and images; previews for
+ * approvals; an isolated subagent that is verified and merged; and a prompt that is reverted.
  */
 export async function playSuite({ words, workspace, command }: SuiteSetup) {
   const there = elsewhere();
@@ -46,7 +46,7 @@ export async function playSuite({ words, workspace, command }: SuiteSetup) {
     place.remove();
   });
   const told: unknown[] = [];
-  /** The workspaces that approvals named. */
+  /** The workspaces that approval requests named. */
   const asked: (string | undefined)[] = [];
   const client = new RpcClient({
     command: [...(command?.(place) ?? [process.execPath]), binPath, ...place.arguments],
@@ -55,7 +55,7 @@ export async function playSuite({ words, workspace, command }: SuiteSetup) {
     env: { ...place.variables, NODE_OPTIONS: process.env.NODE_OPTIONS },
     approve: async ({ id: _, deadlineAt: __, promptId: ___, workspace, ...question }) => {
       const { cwd, path } = question;
-      // A copy of the project is in another folder of each machine.
+      // The path of a project copy differs on each machine.
       const isCopy = cwd !== there;
       told.push({ ...question, ...(isCopy && { cwd: "<copy>", path: path && "<in copy>" }) });
       asked.push(workspace);
@@ -64,7 +64,7 @@ export async function playSuite({ words, workspace, command }: SuiteSetup) {
     ...(workspace && { workspace: workspace(there) }),
   });
   onTestFinished(async () => void (await client.stop()));
-  // What the host is in does not matter, and nobody may write there.
+  // The host's own working directory must not matter, so it is read-only.
   chmodSync(place.cwd, 0o555);
   await client.start();
   client.onEvent((event) => {

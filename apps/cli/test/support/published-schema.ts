@@ -15,20 +15,20 @@ const schema: { $defs: Record<string, Definition> } = JSON.parse(readFileSync(pa
 
 const shapes = new SchemaShapes(schema);
 const references = dereference(schema as Schema);
-/** Whether values of a shape are allowed, by the name in the schema. */
+/** Whether values of a shape are valid, by the name in the schema. */
 const verdicts = new Map<string, Map<string, boolean>>();
 
-/** How many different shapes were held against the schema. */
+/** The number of different shapes that were checked against the schema. */
 export function countShapes(): number {
   return [...verdicts.values()].reduce((count, { size }) => count + size, 0);
 }
 
-/** What tells a value from others, as far as the published schema looks at it. */
+/** The shape of a value: everything that the published schema checks about it. */
 export function schemaShape(value: unknown): string {
   return shapes.shapeOf(value);
 }
 
-/** Whether a value is what the published schema calls `name`. */
+/** Whether a value is valid for `name` of the published schema. */
 export function isAllowed(name: string, value: unknown): boolean {
   const known = verdicts.get(name) ?? new Map<string, boolean>();
   verdicts.set(name, known);
@@ -38,12 +38,12 @@ export function isAllowed(name: string, value: unknown): boolean {
   return verdict;
 }
 
-/** Why a value is not what the published schema calls `name`; undefined when it is. */
+/** Why a value is not valid for `name` of the published schema; undefined if it is. */
 export function schemaViolation(name: string, value: unknown): string | undefined {
   return isAllowed(name, value) ? undefined : findViolation(name, value);
 }
 
-/** As {@link schemaViolation}, from the schema itself for each value. */
+/** Like {@link schemaViolation}, but validates each value with the schema itself. */
 export function findViolation(name: string, value: unknown): string | undefined {
   const definition = schema.$defs[name];
   if (definition === undefined) return `there is no schema ${name}`;
@@ -58,13 +58,13 @@ export function findViolation(name: string, value: unknown): string | undefined 
 
 function errorsIn(name: string, value: unknown) {
   const definition = schema.$defs[name] ?? { anyOf: [] };
-  // One alternative that allows the value is enough; most are for frames of other names.
+  // One matching alternative is enough; most alternatives are for frames with other names.
   const meant = (definition.anyOf ?? []).map(resolved).filter((part) => isMeant(part, value));
   if (meant.some((part) => errorsOf(part, value).length === 0)) return [];
   return errorsOf(definition, value);
 }
 
-/** What is wrong, said of each alternative that the value means to be. */
+/** The errors for each alternative that the value is meant to match. */
 function explanations(definition: Definition, value: unknown) {
   const parts = (definition.anyOf ?? definition.oneOf ?? []).map(resolved);
   return parts
@@ -80,7 +80,7 @@ function errorsOf(definition: Definition, value: unknown, isShort = true) {
   try {
     return errorsOf(value);
   } catch (error) {
-    // The library makes a URI of each name, which a lone surrogate cannot be part of.
+    // The library makes a URI of each name, which fails for a lone surrogate.
     if (!(error instanceof URIError)) throw error;
     return errorsOf(withWellFormedNames(value));
   }
@@ -90,7 +90,7 @@ function resolved(part: Definition): Definition {
   return schema.$defs[part.$ref?.replace("#/$defs/", "") ?? ""] ?? part;
 }
 
-/** Whether the value has the names that the alternative asks for. */
+/** Whether the value has the type and command that the alternative requires. */
 function isMeant({ properties = {} }: Definition, value: unknown): boolean {
   return ["type", "command", "method", "success"].every((member) => {
     const { const: expected } = properties[member] ?? {};

@@ -5,18 +5,18 @@ export interface SentCommand {
   readonly [member: string]: unknown;
 }
 
-/** Numbers that look random and are the same for the same seed. */
+/** A pseudorandom sequence that is the same for the same seed. */
 export function seededRandom(seed: number): { below(limit: number): number } {
   let state = seed;
   const below = (limit: number): number => {
-    // A linear congruential generator: its high bits are good enough to choose commands.
+    // A linear congruential generator, whose high bits are good enough to choose commands.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * limit);
   };
   return { below };
 }
 
-/** Replies that differ in length, with calls and failures of all kinds; also summaries. */
+/** Replies of different lengths, with calls and failures of all kinds, and summaries. */
 export const randomScenario = `
 export default ({ index, tools }) => {
   if (tools.length === 0) return "a summary";
@@ -34,7 +34,7 @@ export default ({ index, tools }) => {
   }
 };`;
 
-/** Commands with dialogs, and a veto against some changes of session. */
+/** Commands with dialogs, and a veto against some session changes. */
 export const randomExtension = `
 export default function (pi) {
   let count = 0;
@@ -53,7 +53,7 @@ export default function (pi) {
 
 const said = (id: string) => ({ message: `say ${id}` });
 
-/** What may be sent, more often what changes more. */
+/** The possible commands; those that change more are more frequent. */
 const makers: readonly ((id: string, entryId: string) => Omit<SentCommand, "id">)[] = [
   ...["steer", "followUp", "followUp"].map((streamingBehavior) => (id: string) => ({
     type: "prompt",
@@ -82,7 +82,7 @@ const makers: readonly ((id: string, entryId: string) => Omit<SentCommand, "id">
   () => ({ type: "no_such_command" }),
 ];
 
-/** The next command to send; `entryId` is one that a fork may start from. */
+/** The next command to send; `entryId` is an entry from which a fork may start. */
 export function randomCommand(below: (limit: number) => number, id: string, entryId: string) {
   const make = makers[below(makers.length)] ?? (() => ({ type: "get_state" }));
   return { id, ...make(id, entryId) } as SentCommand;

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 
-/** A proxy that refuses everything; what it was asked for. */
+/** A proxy that refuses everything and records the requested addresses. */
 export async function refusingProxy(): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
   const server = createServer();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Turn } from "@tau-agent/ai/testing";
 import { makePlace, type Place } from "./place.ts";
 
-/** Runs git and returns what it says. */
+/** Runs git and returns its output. */
 export const git = (cwd: string, ...args: string[]): string =>
   execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@localhost", ...args], {
     cwd,
@@ -15,7 +15,7 @@ export const git = (cwd: string, ...args: string[]): string =>
 export const call = (name: string, args: Record<string, unknown>): Turn["content"] => [
   { type: "toolCall", name, arguments: args },
 ];
-/** One reply to a fresh text, one to the result of what it did. */
+/** One reply to a new message, one to the tool result. */
 export const worker = (mark: string, content: Turn["content"]): Turn[] => [
   { when: { lastUserIncludes: mark, hasToolResults: false }, content },
   { when: { lastUserIncludes: mark, hasToolResults: true }, content: `${mark} done` },
@@ -37,7 +37,10 @@ export function repositoryPlace(
   return place;
 }
 
-/** What git keeps of a project with one commit; each has the same files, and git takes a while. */
+/**
+ * The git directory of a project with one commit; copied, because every project has the same files and git is
+ * slow.
+ */
 let firstCommit: string | undefined;
 
 function makeFirstCommit(): string {
@@ -49,7 +52,7 @@ function makeFirstCommit(): string {
   return join(cwd, ".git");
 }
 
-/** Hosts that run with the scenario of this place. */
+/** The processes of hosts that run this place's scenario. */
 export function hostsOf(place: Place): number[] {
   return processesWith(place.folder);
 }

@@ -3,7 +3,7 @@ import { runSubcommand } from "../../src/commands/run-subcommand.ts";
 import { commandLineText } from "../../src/process/command-line-words.ts";
 import { environmentFrom } from "../../src/process/environment.ts";
 
-/** What a command printed, and how it ended. */
+/** The output and exit code of a command. */
 export interface CommandOutcome {
   readonly code: number | undefined;
   readonly stdout: string;
@@ -11,8 +11,8 @@ export interface CommandOutcome {
 }
 
 /**
- * Runs a subcommand in this process, with the words behind `tau`: everything but the process itself is
- * real. `onPrint` gets all of stdout each time there is more.
+ * Runs a subcommand in this process with the words after `tau`: everything but the process itself is real.
+ * `onPrint` is called with all of stdout whenever it grows.
  */
 export async function runCommand(
   { cwd, variables }: Pick<Place, "cwd" | "variables">,

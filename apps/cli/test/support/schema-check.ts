@@ -1,6 +1,6 @@
 import { schemaViolation } from "./published-schema.ts";
 
-/** Validates every frame a host sends against the schema of the current dialect. */
+/** Validates every frame that a host sends against the schema of the current dialect. */
 export class SchemaCheck {
   #dialect: string;
 
@@ -18,10 +18,10 @@ export class SchemaCheck {
     return this.#dialect;
   }
 
-  /** Why a frame is not allowed; undefined when it is. */
+  /** Why a frame is invalid; undefined if it is valid. */
   violation(frame: Record<string, unknown>): string | undefined {
     const { type, command, success, data } = frame;
-    // The first line in the mode json.
+    // The first line in json mode.
     if (type === "session") return schemaViolation("SessionHeader", frame);
     if (command === "initialize" && success === true) {
       this.#dialect = (data as { protocol: string }).protocol;
@@ -30,7 +30,7 @@ export class SchemaCheck {
   }
 }
 
-/** Why a line of a session file is not allowed; undefined when it is. */
+/** Why a line of a session file is invalid; undefined if it is valid. */
 export function entryViolation(entry: Record<string, unknown>): string | undefined {
   return schemaViolation(entry.type === "session" ? "SessionHeader" : "SessionEntry", entry);
 }

@@ -5,7 +5,7 @@ import { type Browser, chromium } from "playwright-core";
 import { onTestFinished } from "vitest";
 import { browserLaunch } from "../../../../scripts/testing/chromium.ts";
 
-/** Serves a page whose only script is bundled from a file; returns its origin. */
+/** Serves a page whose only script is bundled from a file; returns the page's origin. */
 export async function servePage(entry: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -27,7 +27,7 @@ export async function servePage(entry: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A browser that is closed with the test. */
+/** A browser that is closed when the test ends. */
 export async function openBrowser(): Promise<Browser> {
   const browser = await chromium.launch(browserLaunch());
   onTestFinished(() => browser.close());

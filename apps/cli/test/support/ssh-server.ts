@@ -6,19 +6,19 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { freePort } from "../../../../packages/store-redis/test/free-port.ts";
 
-/** `sshd` has to be started by its whole path. */
+/** `sshd` refuses to start unless it is called by its absolute path. */
 const sshd = ["/usr/sbin/sshd", "/usr/bin/sshd"].find((path) => existsSync(path));
 
-/** Why tests that need it do not run; undefined when the machine has both ends of OpenSSH. */
+/** The reason to skip tests that need OpenSSH; undefined if both client and server are installed. */
 export const sshIsMissing =
   sshd !== undefined && spawnSync("ssh", ["-V"]).status === 0
     ? undefined
     : "OpenSSH is not installed; scripts/install-system-tools.sh installs it where apt-get can";
 
 /**
- * A server of a test's own on a port of this machine, with keys and a configuration that end with the test.
+ * An SSH server for one test on a local port, with keys and a configuration that are removed after the test.
  *
- * @returns the words of `ssh` that reach it, without a command
+ * @returns the `ssh` command that reaches it, without a remote command
  */
 export async function startSshServer(): Promise<[string, ...string[]]> {
   const folder = mkdtempSync(join(tmpdir(), "tau-ssh-"));
@@ -32,17 +32,17 @@ export async function startSshServer(): Promise<[string, ...string[]]> {
     HostKey: at("host"),
     PidFile: at("pid"),
     AuthorizedKeysFile: at("user.pub"),
-    // The folder is temporary, and others can write to the one it is in.
+    // The folder is temporary, and others can write to its parent folder.
     StrictModes: "no",
     UsePAM: "no",
     PasswordAuthentication: "no",
     PermitRootLogin: "yes",
-    // The login shell reads no files of the person's who runs the tests.
+    // The login shell must not read the files of the user who runs the tests.
     SetEnv: `HOME=${folder}`,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}\n`);
   writeFileSync(at("config"), lines.join(""));
-  // A server of root's insists on this folder, which the system's own service makes.
+  // A server run by root requires this folder, which the system's own service creates.
   if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
   const server = spawn(sshd ?? "sshd", ["-D", "-e", "-f", at("config")], {
     stdio: ["ignore", "ignore", "pipe"],

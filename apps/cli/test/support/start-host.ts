@@ -5,22 +5,22 @@ import { onTestFinished } from "vitest";
 import { makePlace, type Place, type PlaceSetup } from "./place.ts";
 import { SchemaCheck } from "./schema-check.ts";
 
-/** The host's entry, as it is installed. */
+/** The host's entry point, as it is installed. */
 export const binPath = fileURLToPath(new URL("../../bin/tau.js", import.meta.url));
 
 /** How a host is started. */
 interface StartOptions {
-  /** Default a new one for the setup. */
+  /** By default, a new place for the setup. */
   readonly place?: Place;
-  /** Program and its first arguments; default the Node that runs the tests. */
+  /** The program and its first arguments; by default, the Node that runs the tests. */
   readonly command?: readonly string[];
-  /** Whether stdout is read from the start. Default true. */
+  /** Whether stdout is read from the start; true by default. */
   readonly reads?: boolean;
 }
 
 /**
- * A host of the test that is running; gone with its folder when the test is over. Every frame is held
- * against the published schema; one that it does not allow ends the test.
+ * A host for the running test; stopped and removed with its folder when the test ends. Every frame is
+ * validated against the published schema; an invalid frame fails the test.
  */
 export function startHost(
   setup: PlaceSetup = {},
@@ -40,7 +40,7 @@ export function startHost(
   return Object.assign(host, { place });
 }
 
-/** Runs a command line with some input to its end. */
+/** Runs a command line with some input until it ends. */
 export async function runHost(
   setup: PlaceSetup,
   input = "",
@@ -51,7 +51,7 @@ export async function runHost(
   return { code, stdout: host.stdout, stderr: host.stderr, afterMs };
 }
 
-/** Whether a process is there. */
+/** Whether a process exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -72,8 +72,8 @@ function isZombie(pid: number): boolean {
 }
 
 /**
- * Waits until every process is gone. The watchdog of a killed host reads the whole process table with `cat`: on a
- * busy machine that takes seconds.
+ * Waits until every process has ended. The watchdog of a killed host reads the whole process table with
+ * `cat`, which takes seconds on a busy machine.
  */
 export async function areGone(pids: readonly number[], withinMs = 10_000): Promise<boolean> {
   const deadline = performance.now() + withinMs;

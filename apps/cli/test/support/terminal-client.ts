@@ -14,20 +14,20 @@ import { LineDecoder } from "@tau-agent/rpc-protocol";
 import { AcpSchemaCheck } from "./acp-schema.ts";
 import { binPath } from "./start-host.ts";
 
-/** How the person at the terminal chooses. */
+/** How the user at the terminal answers. */
 type Choose = (asked: RequestPermissionRequest) => RequestPermissionResponse["outcome"];
 
 /**
- * A client in a terminal, of the kind that the library shows as an example: it prints what comes, lets a
- * person choose, and has files of its own.
+ * A terminal client like the library's example: it prints what arrives, lets the user choose, and has its own
+ * files.
  */
 export class TerminalClient {
-  /** What the terminal shows. */
+  /** The output on the terminal. */
   readonly lines: string[] = [];
-  /** Texts of files that it has, by path; the agent writes there. */
+  /** The texts of its files by path; the agent writes here. */
   readonly files = new Map<string, string>();
   readonly violations: string[] = [];
-  /** What came while no prompt was shown. */
+  /** What arrived while no prompt was shown. */
   readonly updates: SessionUpdate[] = [];
   choose: Choose = () => ({ outcome: "cancelled" });
 
@@ -77,7 +77,7 @@ export class TerminalClient {
     }
   }
 
-  /** Prints an update as a person reads it. */
+  /** Prints an update for human readers. */
   show(update: SessionUpdate): void {
     switch (update.sessionUpdate) {
       case "user_message_chunk":
@@ -105,7 +105,7 @@ export class TerminalClient {
     return { outcome: this.choose(asked) };
   }
 
-  /** Passes bytes on, and holds each message against the published schema. */
+  /** Forwards bytes and validates each message against the published schema. */
   #held(check: AcpSchemaCheck, from: "client" | "agent"): TransformStream<Uint8Array, Uint8Array> {
     const lines = new LineDecoder();
     return new TransformStream({

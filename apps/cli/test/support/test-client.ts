@@ -3,7 +3,7 @@ import type { TestHost } from "@tau-agent/conformance";
 /** A frame of a host. */
 export type Frame = Record<string, unknown>;
 
-/** What a client of a test does with a host. */
+/** The operations of a test's client on a host. */
 export class TestClient implements AsyncDisposable {
   readonly #host: TestHost;
 
@@ -20,7 +20,7 @@ export class TestClient implements AsyncDisposable {
     return this.until({ command: "initialize" });
   }
 
-  /** The next frame with these members, without its number; others are passed over. */
+  /** The next frame with these members, without its number; other frames are skipped. */
   async until(members: Frame): Promise<Frame> {
     for (;;) {
       const frame = await this.#host.next();

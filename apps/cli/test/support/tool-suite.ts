@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import { onTestFinished } from "vitest";
 
-/** An image of one dot. */
+/** An image of one pixel. */
 const dot =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** A folder of the machine that stands in for another one. */
+/** A local folder that represents another machine. */
 export function elsewhere(): string {
   const folder = mkdtempSync(join(tmpdir(), "tau-elsewhere-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
@@ -24,7 +24,7 @@ export function elsewhere(): string {
   put("sub/build.log", "one ignored\n");
   put("bytes.bin", Uint8Array.of(0, 1, 2, 255));
   put("dot.png", Buffer.from(dot, "base64"));
-  // Says it is an image, and is not.
+  // Has the name of an image but is not one.
   put("broken.png", Buffer.from(dot, "base64").subarray(0, 20));
   symlinkSync("a.txt", join(folder, "link"));
   symlinkSync("nowhere", join(folder, "dangling"));
@@ -34,7 +34,7 @@ export function elsewhere(): string {
 const each = (...calls: (readonly [string, Record<string, unknown>])[]) =>
   turn(calls.map(([name, args]) => toolCall(name, args)));
 
-/** Calls of all tools that act in a workspace, with mistakes; each place gives the same results. */
+/** Calls of all tools that act in a workspace, including errors; the results must be the same in each place. */
 export const toolSuite = [
   each(
     ["read", { path: "a.txt" }],

@@ -8,20 +8,20 @@ import { onTestFinished } from "vitest";
 const strace = ["-f", "-qq", "--seccomp-bpf", "-e", "trace=%file", "-e", "signal=none"];
 const isThere = spawnSync("strace", [...strace, "-o", "/dev/null", "true"]).status === 0;
 
-/** Why tests that need it do not run; undefined where system calls can be traced. */
+/** The reason to skip tests that trace system calls; undefined if tracing is possible. */
 export const straceIsMissing = isThere
   ? undefined
   : "strace is not installed or must not trace; scripts/install-system-tools.sh installs it where apt-get can";
 
-/** What a program has asked the system about a path. */
+/** A system call of a program that names a path. */
 export interface FileCall {
   readonly name: string;
   readonly path: string;
-  /** Whether it changes what is there. */
+  /** Whether the call changes the file system. */
   readonly changes: boolean;
 }
 
-/** Traces what a program and all that it starts do with files. */
+/** Traces the file accesses of a program and of everything it starts. */
 export class FileTrace {
   readonly #folder = mkdtempSync(join(tmpdir(), "tau-trace-"));
 
@@ -29,24 +29,27 @@ export class FileTrace {
     onTestFinished(() => rm(this.#folder, { recursive: true, force: true }));
   }
 
-  /** The words before those of the program. */
+  /** The words that precede the program's command line. */
   get words(): readonly string[] {
     return ["strace", ...strace, "-y", "-s", "4096", "-o", join(this.#folder, "log")];
   }
 
-  /** To be called once the program has ended. */
+  /** Must be called after the program has ended. */
   read(): readonly FileCall[] {
     return readFileSync(join(this.#folder, "log"), "utf8").split("\n").flatMap(callsOf);
   }
 }
 
-/** Of the calls that end a path, change or make it; opens show what they are for in their flags. */
+/** System calls that remove, change or create a path; the flags of an open show its purpose. */
 const changing =
   /^(?:mk|rename|link|symlink|unlink|rmdir|ch(?:mod|own)|fchmodat|fchownat|truncate|utime|futimes|setxattr|lsetxattr|removexattr)/;
 const opensToChange = /O_WRONLY|O_RDWR|O_CREAT|O_TRUNC/;
 const ofTwoPaths = /^(?:rename|link|symlink)/;
 
-/** `7 openat(AT_FDCWD</work>, "a.txt", O_RDONLY) = 3</work/a.txt>`; a call that another interrupts has its paths before. */
+/**
+ * `7 openat(AT_FDCWD</work>, "a.txt", O_RDONLY) = 3</work/a.txt>`; an interrupted call shows its paths in the
+ * first line.
+ */
 function callsOf(line: string): FileCall[] {
   const [, name, args] = /^\d+ +(\w+)\((.*)/.exec(line) ?? [];
   if (name === undefined || args === undefined || name === "getcwd") return [];

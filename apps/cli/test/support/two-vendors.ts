@@ -1,16 +1,16 @@
 import { type Fault, type Scenario, startLoopbackServer } from "@tau-agent/ai/testing";
 import { onTestFinished } from "vitest";
 
-/** What two vendors answer; `fault` is what is wrong with each request to the first. */
+/** The replies of two vendors; `fault` is the error for each request to the first. */
 interface Vendors {
   readonly first: Scenario;
   readonly second: Scenario;
   readonly fault?: ((index: number) => Fault | undefined) | undefined;
-  /** The keys that both take; any by default. */
+  /** The keys that both vendors accept; any by default. */
   readonly keys?: readonly string[] | undefined;
 }
 
-/** Two vendors on loopback, with a `models.json` that has a model of each: `first/one` and `second/one`. */
+/** Two local vendors, with a `models.json` that has a model of each: `first/one` and `second/one`. */
 export async function twoVendors({ first, second, fault, keys }: Vendors) {
   const start = async (scenario: Scenario, faultOf: Vendors["fault"]) => {
     const server = await startLoopbackServer({

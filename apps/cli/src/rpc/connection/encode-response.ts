@@ -57,7 +57,7 @@ function openWithoutData(frame: DialectFrame & { data?: unknown }): string {
   return open(head);
 }
 
-/** The JSON of an object without the closing brace. */
+/** The JSON of an object without its closing brace. */
 function open(value: object): string {
   return encodeLine(value).slice(0, -"}\n".length);
 }

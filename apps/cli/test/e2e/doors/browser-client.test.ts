@@ -12,7 +12,7 @@ const scenario = [
 const entry = fileURLToPath(new URL("__fixtures__/browser-client-page.mjs", import.meta.url));
 type Call = (url: string, token: string) => Promise<unknown>;
 
-it("opens, prompts and answers in a page, and is refused without token or origin", async () => {
+it("opens, prompts and answers in a page, and is refused without a token or from a foreign origin", async () => {
   const [origin, stranger] = [await servePage(entry), await servePage(entry)];
   const { url, token } = await listeningHost({
     scenario,

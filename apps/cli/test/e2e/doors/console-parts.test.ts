@@ -19,7 +19,7 @@ const stores = new URL(
   import.meta.url,
 );
 
-it("lists sessions on disk, and opens one", async () => {
+it("lists sessions on disk and opens one", async () => {
   const { link } = await consoleHost({
     files: { "agent/sessions/--x--/2026-01-01T00-00-00-000Z_long.jsonl": longSession(4) },
   });
@@ -27,13 +27,13 @@ it("lists sessions on disk, and opens one", async () => {
   await page.getByText("Saved sessions").click();
   await page.locator(".saved .row", { hasText: "Message **0**" }).click();
   await page.getByText("Message 3 with").waitFor();
-  // It is open now.
+  // The session is open now.
   await page.locator(".saved .row").waitFor({ state: "detached" });
   expect(await page.locator(".sessions > ul .row").count()).toBe(1);
   expect(complaints).toEqual([]);
 });
 
-it("lists the sessions of the host's store, and opens one", async () => {
+it("lists the sessions of the host's store and opens one", async () => {
   const place = makePlace({ scenario: [{ repeat: true, content: "It is kept." }] });
   const store = join(place.folder, "store.mjs");
   const kept = JSON.stringify(join(place.folder, "kept"));
@@ -51,13 +51,13 @@ it("lists the sessions of the host's store, and opens one", async () => {
   const saved = page.locator(".saved .row", { hasText: "Keep this" });
   await saved.click();
   await page.getByText("It is kept.").waitFor();
-  // It is open now.
+  // The session is open now.
   await saved.waitFor({ state: "detached" });
   expect(await page.locator(".sessions > ul .row").count()).toBe(1);
   expect(complaints).toEqual([]);
 });
 
-it("answers the forms of MCP servers, and opens pages only after their address was shown", async () => {
+it("answers the forms of MCP servers, and opens pages only after showing their address", async () => {
   const requestedSchema = {
     type: "object",
     properties: {
@@ -133,7 +133,7 @@ it("shows subagents, jobs and dialogs of extensions", async () => {
   };
   await send("background");
   await page.locator(".jobs li", { hasText: "sleep 600" }).waitFor();
-  // A page that comes later knows both.
+  // A page that is opened later shows both.
   await page.reload();
   await page.locator(".row").click();
   await page.locator(".jobs li", { hasText: "sleep 600" }).waitFor();
@@ -148,8 +148,8 @@ it("shows subagents, jobs and dialogs of extensions", async () => {
   await page.locator("h2", { hasText: "blue true now" }).waitFor();
 });
 
-it("shows the page of a login with its code, and says so where it is not opened", async () => {
-  // The server's library advises those who run it for real.
+it("shows a login page with its code, and reports when the page is not opened", async () => {
+  // The server's library logs advice for production use.
   for (const level of ["warn", "info"] as const) vi.spyOn(console, level).mockReturnValue();
   const { place } = await loginPlace();
   const { link, url, tokenFile } = await consoleHost({}, [], place);

@@ -22,7 +22,7 @@ const redeem = (http: string, code: unknown, headers: Record<string, string> = {
     body: JSON.stringify({ code }),
   });
 
-/** A request as a page of another name makes it that leads to this address. */
+/** A request sent by a page whose host name was redirected to this address. */
 function statusFor(http: string, path: string, headers: Record<string, string>): Promise<number> {
   const { hostname, port } = new URL(http);
   return new Promise((resolve, reject) => {
@@ -36,7 +36,7 @@ function statusFor(http: string, path: string, headers: Record<string, string>):
 }
 
 describe("access to the console", () => {
-  it("is given once for a code, and to no page of another origin", async () => {
+  it("is granted once per code, and to no page of another origin", async () => {
     const { http, link, url } = await consoleHost();
     const code = codeOf(link);
     expect(Buffer.from(code ?? "", "base64url")).toHaveLength(16);
@@ -54,14 +54,14 @@ describe("access to the console", () => {
     const authorization = `Bearer ${token}`;
     expect((await post({ authorization })).status).toBe(200);
     expect((await post({ authorization, origin: http })).status).toBe(200);
-    // A page of the same machine, but another port, is another page.
+    // A page on another port of the same machine has another origin.
     expect((await post({ authorization, origin: "http://127.0.0.1:1" })).status).toBe(403);
     expect((await post({ authorization, origin: "null" })).status).toBe(403);
     expect((await post({ cookie: `token=${token}` })).status).toBe(401);
     await FrameClient.connect(url, token);
   });
 
-  it("is refused where the name leads here by another's doing", async () => {
+  it("is refused under a foreign host name (DNS rebinding)", async () => {
     const { http, link } = await consoleHost({}, ["--console-host", "tau.example"]);
     const { host } = new URL(http);
     for (const path of ["/console", "/console/app.js", "/healthz", "/rpc", "/sessions/x/events"]) {
@@ -76,7 +76,7 @@ describe("access to the console", () => {
     expect(new URL(link).search).toBe("");
   });
 
-  it("comes with a policy that lets nothing else run, load or frame it", async () => {
+  it("sets a policy that lets nothing else run, load or frame the page", async () => {
     const { http } = await consoleHost();
     const { headers } = await fetch(`${http}/console`);
     const { host } = new URL(http);
@@ -106,7 +106,7 @@ describe("the console", () => {
     await startSession(page, "Make it");
     await page.locator(".question ins", { hasText: "+made" }).waitFor();
     await page.locator(".row", { hasText: "waits for you" }).waitFor();
-    // A reloaded page asks again.
+    // After a reload, the page asks again.
     await page.reload();
     await page.locator(".row").click();
     await page.getByRole("button", { name: "Allow", exact: true }).click();
@@ -127,7 +127,7 @@ describe("the console", () => {
     place.remove();
   });
 
-  it("is used by keys alone, and raises a budget", async () => {
+  it("works with the keyboard alone, and raises a budget", async () => {
     const scenario = [
       { content: [call("bash", { command: "echo one" })] },
       { content: [call("bash", { command: "echo two" })] },
@@ -154,7 +154,7 @@ describe("the console", () => {
     await page.getByText("Both are there.").waitFor();
   });
 
-  it("says that a session waits no more once it is answered, and leaves what is typed alone", async () => {
+  it("shows that an answered session no longer waits, and keeps typed text", async () => {
     const scenario = [
       { content: [call("bash", { command: "echo one" })] },
       { content: [call("bash", { command: "while [ ! -e go ]; do sleep 0.1; done" })] },
@@ -172,7 +172,7 @@ describe("the console", () => {
     await page.keyboard.press("n");
     await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("TEXTAREA");
     await page.getByLabel("Folder", { exact: true }).focus();
-    // Without its clock, the page learns of sessions only when it asks on an occasion.
+    // Without its timer, the page refreshes sessions only after certain actions.
     await page.evaluate(() => {
       Object.defineProperty(document, "visibilityState", { get: () => "hidden" });
     });
@@ -186,7 +186,7 @@ describe("the console", () => {
     await page.getByText("Both are there.").waitFor();
   });
 
-  it("shows hostile texts as texts", async () => {
+  it("shows hostile texts as plain text", async () => {
     const more = [
       "<form action=/console/session method=post><input name=code></form>",
       '<a href="javascript:window.hacked=1" id=new>x</a>',
@@ -227,7 +227,7 @@ describe("the console", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("fits a phone", async () => {
+  it("fits on a phone", async () => {
     const { link } = await consoleHost({
       scenario: [{ repeat: true, content: `${"word ".repeat(80)}\n\n\`${"x".repeat(300)}\`` }],
     });

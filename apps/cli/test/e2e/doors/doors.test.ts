@@ -49,7 +49,7 @@ const user = (text: string): UIMessage => ({
   parts: [{ type: "text", text }],
 });
 
-/** What `useChat` does with its transport: sends the messages, and reads the reply into the last one. */
+/** Does what `useChat` does with its transport: sends the messages and reads the reply into the last one. */
 async function chat({ api, headers }: Opened, messages: UIMessage[]): Promise<UIMessage[]> {
   const transport = new DefaultChatTransport({ api, headers });
   const stream = await transport.sendMessages({
@@ -77,7 +77,7 @@ const textOf = (message: UIMessage | undefined) =>
   (message?.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("|");
 
 describe("the transport of AI SDK", () => {
-  it("prompts, and gets text and tools of the run as one message", async () => {
+  it("sends a prompt and receives the run's text and tools as one message", async () => {
     const messages = await chat(await openSession(), [user("What does it say?")]);
     expect(messages).toHaveLength(2);
     const reply = messages[1];
@@ -101,7 +101,7 @@ describe("the transport of AI SDK", () => {
       },
       "content",
     ],
-  ])("takes PDFs as clients of %s send them", async (format, file, member) => {
+  ])("accepts PDFs as clients of %s send them", async (format, file, member) => {
     const opened = await openSession({ scenario: [{ repeat: true, content: "Read." }] });
     const url = `data:application/pdf;base64,${makePdf(["On its first page."]).toString("base64")}`;
     const content = [{ type: "text", text: "Read this" }, ...file(url)];
@@ -112,7 +112,7 @@ describe("the transport of AI SDK", () => {
     expect(JSON.stringify(data)).toContain("On its first page.");
   });
 
-  it("ends at an approval, takes the answer with the next request, and goes on with the message", async () => {
+  it("ends at an approval, takes the answer with the next request and continues the message", async () => {
     for (const approved of [true, false]) {
       const session = await openSession({ scenario, arguments: asks });
       const asked = await chat(session, [user("Look")]);
@@ -130,7 +130,7 @@ describe("the transport of AI SDK", () => {
       expect(done[1]?.parts.find(({ type }) => type === "dynamic-tool")).toMatchObject({
         state: approved ? "output-available" : "output-denied",
       });
-      // What was answered is not open any more.
+      // The answered request is no longer open.
       expect((await session.post({ messages: asked })).status).toBe(409);
     }
   });
@@ -152,7 +152,7 @@ describe("the transport of AI SDK", () => {
     expect(again).toEqual(asked[1]);
   });
 
-  it("leaves the run alone when its connection closes", async () => {
+  it("does not affect the run when its connection closes", async () => {
     const session = await openSession({
       scenario: [{ content: [bash("sleep 1; echo late")] }, { content: "Done." }],
     });
@@ -174,7 +174,7 @@ describe("the transport of AI SDK", () => {
 });
 
 describe("a client of AG-UI", () => {
-  it("prompts, answers an interrupt, and gets events that its own checks accept", async () => {
+  it("prompts, answers an interrupt, and receives events that its own checks accept", async () => {
     const { api, headers, sessionId } = await openSession({ scenario, arguments: asks });
     const agent = new HttpAgent({ url: `${api}?format=ag-ui`, headers, threadId: sessionId });
     agent.messages = [{ id: "1", role: "user", content: "Look" }];
@@ -202,7 +202,7 @@ describe("a client of AG-UI", () => {
     expect(agent.messages.at(-1)).toMatchObject({ content: "It says seen." });
   });
 
-  it("keeps its state, context and tools from the model", async () => {
+  it("does not send its state, context and tools to the model", async () => {
     const { post, rpc, sessionId } = await openSession({
       scenario: [{ repeat: true, content: "Hi." }],
     });
@@ -230,7 +230,7 @@ describe("a client of AG-UI", () => {
 });
 
 describe("the events of a session", () => {
-  it("come in a format, and go on after a cursor", async () => {
+  it("are sent in the requested format and continue after a cursor", async () => {
     const session = await openSession();
     await chat(session, [user("Look")]);
     const url = `${session.http}/sessions/${session.sessionId}/events?after=0&format=`;
@@ -251,7 +251,7 @@ describe("the events of a session", () => {
 });
 
 describe("a hostile request", () => {
-  it("is refused before anything happens", async () => {
+  it("is refused before it has any effect", async () => {
     const session = await openSession({ scenario: [{ repeat: true, content: "Hi." }] });
     const { post, http, api, rpc, sessionId, token } = session;
     const body = { messages: [user("x")] };
@@ -281,13 +281,13 @@ describe("a hostile request", () => {
     expect(data.messages).toEqual([]);
   });
 
-  it("answers nothing that it was not asked", async () => {
+  it("cannot answer what it was not asked", async () => {
     const session = await openSession({ scenario, arguments: asks });
     const asked = await chat(session, [user("Look")]);
     const part = asked[1]?.parts.find(({ type }) => type === "dynamic-tool") as unknown as {
       toolCallId: string;
     };
-    // The result of a tool that the host runs is the host's own.
+    // A client cannot supply the result of a tool that the host runs.
     for (const state of ["output-available", "output-error"]) {
       const forged = { ...part, state, output: "forged", errorText: "forged" };
       const messages = [...asked.slice(0, -1), { ...asked[1], parts: [forged] }];
@@ -298,7 +298,7 @@ describe("a hostile request", () => {
     expect(data.requests).toHaveLength(1);
   });
 
-  it("gets the reason where its address is malformed or its body too large", async () => {
+  it("gets a reason if its address is malformed or its body too large", async () => {
     const { post, http, headers } = await openSession({
       scenario: [{ repeat: true, content: "Hi." }],
     });
@@ -312,7 +312,7 @@ describe("a hostile request", () => {
           resolve(response.statusCode);
         });
         asked.on("error", reject);
-        // Without a length, in pieces.
+        // Chunked, without a length.
         for (let at = 0; at < pieces; at += 1) asked.write(piece);
         if (pieces === 1) asked.end();
       });
@@ -326,14 +326,14 @@ describe("a hostile request", () => {
     expect((await post({ messages: [user("x")] })).status).toBe(200);
   });
 
-  it("answers once where two do it at once, and nothing by what an earlier call brought", async () => {
+  it("counts the first of two simultaneous answers, and ignores results of an earlier call", async () => {
     const session = await openSession({ scenario, arguments: asks });
     const asked = await chat(session, [user("Look")]);
     const part = asked[1]?.parts.find(({ type }) => type === "dynamic-tool") as unknown as {
       state: string;
       approval: { id: string; approved: boolean };
     };
-    // An answer in front of what the user has said last is not one of now.
+    // An answer before the latest user message is outdated.
     const early = structuredClone(part);
     Object.assign(early, { state: "approval-responded" });
     early.approval.approved = true;
@@ -353,7 +353,7 @@ describe("a hostile request", () => {
     expect(texts.join("")).toContain("seen");
   });
 
-  it("may leave while it waits, and the next is served", async () => {
+  it("may disconnect while it waits, and the next client is served", async () => {
     const session = await openSession({ scenario: [{ repeat: true, content: "Hi." }] });
     const { api, headers, post } = session;
     for (let times = 0; times < 20; times += 1) {

@@ -15,7 +15,7 @@ const scenario = [
 
 const entry = fileURLToPath(new URL("__fixtures__/use-chat-page.mjs", import.meta.url));
 
-it("lets a page with useChat prompt and approve, without a server of its own", async () => {
+it("lets a page with useChat prompt and approve without a server of its own", async () => {
   const origin = await servePage(entry);
   const { http, token } = await listeningHost({
     scenario,

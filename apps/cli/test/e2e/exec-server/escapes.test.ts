@@ -13,7 +13,7 @@ import { slice } from "../../../../../scripts/testing/slice.ts";
 
 const program = [execPath, fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url))];
 
-/** A file of the host's that no exec server has. */
+/** A file of the host that no exec server serves. */
 const ofHosts: ReadonlySet<string> = new Set(["the token of the listener in a file elsewhere"]);
 
 async function attempt(way: Escape): Promise<boolean> {
@@ -30,14 +30,14 @@ async function attempt(way: Escape): Promise<boolean> {
   }
 }
 
-// That each works without a sandbox is what the test of the sandbox on this machine shows.
+// The local sandbox tests show that each of these attacks works without a sandbox.
 describeWith(bubblewrapIsMissing)("the sandbox behind an exec server", () => {
   const ways = Object.entries(escapes).filter(([name]) => !ofHosts.has(name));
-  it.each(slice(ways, 25))("holds against %s", { timeout: 120_000 }, async (_, way) => {
+  it.each(slice(ways, 25))("withstands %s", { timeout: 120_000 }, async (_, way) => {
     expect(await attempt(way)).toBe(false);
   });
 
-  it("runs commands that do what they may", async () => {
+  it("runs permitted commands", async () => {
     await using place = new SandboxedPlace();
     await place.enterBehind(program);
     const { output, outcome } = await place.run(
@@ -47,7 +47,7 @@ describeWith(bubblewrapIsMissing)("the sandbox behind an exec server", () => {
     expect(output).toBe(`new\nx\n${place.project}\n`);
   });
 
-  it("outlives commands that cut their connections", { timeout: 120_000 }, async () => {
+  it("survives commands that cut their connections", { timeout: 120_000 }, async () => {
     await using place = new SandboxedPlace();
     await place.enterBehind(program, { network: ["example.com"] });
     const cuts = `${execPath} -e '

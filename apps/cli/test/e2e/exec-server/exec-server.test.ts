@@ -49,7 +49,7 @@ async function run(workspace: Workspace, command: string | readonly string[]) {
 }
 
 describe.skipIf(isWindows)("the exec server", () => {
-  it("is one small file, for any name and for Node 20", async () => {
+  it("is one small file that runs under any name and on Node 20", async () => {
     expect(statSync(file).size).toBeLessThan(250 * 1024);
     for (const name of ["copy.js", "copy.mjs", "copy.cjs", "copy"]) {
       const copy = join(folder, name);
@@ -65,7 +65,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     ]);
   });
 
-  it("opens files, runs commands and searches here, without keys", async () => {
+  it("opens files, runs commands and searches locally, without keys", async () => {
     const environment = { ...process.env, OTHER: "kept" };
     const workspace = await connect(["--cwd", folder], { environment });
     const path = join(folder, "a\nb 😀.txt");
@@ -83,14 +83,14 @@ describe.skipIf(isWindows)("the exec server", () => {
     await workspace.dispose();
   });
 
-  it("removes keys also over there", async () => {
+  it("removes keys from the environment on the other machine", async () => {
     const command = ["/bin/sh", "-c", 'OPENAI_API_KEY=secret TAU_STORE=secret exec "$@"', "sh"];
     const workspace = await connectWorkspace({ command: [...command, ...program], cwd: folder });
     expect((await run(workspace, ["env"])).output).not.toContain("secret");
     await workspace.dispose();
   });
 
-  it("reads a part of a file of 2 GB, and refuses to read more than 2 GiB", async () => {
+  it("reads a part of a 2 GB file, and refuses to read more than 2 GiB", async () => {
     const workspace = await connect();
     const path = join(folder, "sparse");
     writeFileSync(path, "begin");
@@ -107,7 +107,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     await workspace.dispose();
   });
 
-  it("opens nothing outside of its roots, by no link", async () => {
+  it("opens nothing outside its roots, through any link", async () => {
     const root = join(folder, "root");
     mkdirSync(root);
     writeFileSync(join(folder, "outside"), "outside");
@@ -137,7 +137,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     await workspace.dispose();
   });
 
-  it("takes its commands with it when it is killed, and is there again", async () => {
+  it("takes its commands with it when it is killed, and is reconnected", async () => {
     const workspace = await connect();
     const pids: number[] = [];
     const command =
@@ -155,7 +155,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     await workspace.dispose();
   });
 
-  it("ends with its input, and its commands with it", async () => {
+  it("ends with its input and ends its commands", async () => {
     const workspace = await connect();
     let pid = 0;
     const started = await workspace.spawn({
@@ -171,7 +171,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     await vi.waitFor(() => expect([pid, Number(output)].filter(isRunning)).toEqual([]), 5_000);
   });
 
-  it("can be disposed of when it is stopped", async () => {
+  it("can be disposed of while it is stopped", async () => {
     const workspace = await connect();
     const { output } = await run(workspace, "echo $PPID");
     process.kill(Number(output), "SIGSTOP");
@@ -181,7 +181,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     await vi.waitFor(() => expect(isRunning(Number(output))).toBe(false), 5_000);
   });
 
-  it("obeys while nobody reads what a command floods it with", async () => {
+  it("still handles requests while nobody reads a command's flood of output", async () => {
     const server = spawn(execPath, [file], { stdio: ["pipe", "pipe", "inherit"] });
     const lines = new FrameLines();
     const ask = (frame: object) => server.stdin.write(`${JSON.stringify(frame)}\n`);
@@ -201,7 +201,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     await new Promise((resolve) => server.once("exit", resolve));
   });
 
-  it("shares a slow way between parallel calls", async () => {
+  it("shares a slow connection between parallel calls", async () => {
     const workspace = await connect([], { relay: { delayMs: 50 } });
     const path = join(folder, "slow");
     await workspace.write(path, Buffer.from("slow"));
@@ -212,7 +212,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     await workspace.dispose();
   });
 
-  it("loses nothing but what ran when its carrier dies after any frame, or in one", async () => {
+  it("loses only running commands when its carrier dies after or within any frame", async () => {
     for (const [dieAfter, half] of [
       [1, false],
       [2, true],

@@ -17,13 +17,13 @@ import { nextLike } from "../../support/next-like.ts";
 import type { Place } from "../../support/place.ts";
 import { areGone, isAlive, startHost } from "../../support/start-host.ts";
 
-// A busy machine takes its time with so many processes.
+// So many processes take a while on a busy machine.
 vi.setConfig({ testTimeout: 240_000 });
 
 const file = fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url));
 const waitMs = 60_000;
 
-/** Another machine: a home and a temporary folder of its own. */
+/** Another machine, with its own home and temporary folder. */
 function machine() {
   const folder = mkdtempSync(join(tmpdir(), "tau-there-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
@@ -90,7 +90,7 @@ const statusOf = async (host: Host, jobId: string) => {
   return jobs.find((one) => one.jobId === jobId)?.status;
 };
 
-/** Numbers without a gap, until a file says that it is enough. */
+/** Prints consecutive numbers until a certain file exists. */
 const counting =
   "n=0; echo $$ >../pid; until [ -e ../enough ]; do n=$((n+1)); echo $n; sleep 0.02; done";
 
@@ -100,8 +100,8 @@ function expectCounted(output: string): number {
   return numbers.length;
 }
 
-describe.each(["exec", "shell"] as const)("a job behind the form %s", (form) => {
-  it("is followed, and its files are there only", async () => {
+describe.each(["exec", "shell"] as const)("a job behind the workspace form %s", (form) => {
+  it("is followed, and its files exist only there", async () => {
     const there = machine();
     const host = start(there[form], {
       scenario: [job(`echo up; ${counting}; exit 3`), turn("Ok.")],
@@ -124,7 +124,7 @@ describe.each(["exec", "shell"] as const)("a job behind the form %s", (form) => 
     expect(existsSync(join(host.place.folder, "agent", "jobs"))).toBe(false);
   });
 
-  it("is killed with what came from it, and when its host ends in order", async () => {
+  it("is killed with its children, also when its host ends in order", async () => {
     const there = machine();
     const command = "sh -c 'echo $$ >>../pids; sleep 300' & echo $$ >>../pids; wait";
     const host = start(there[form], {
@@ -146,7 +146,7 @@ describe.each(["exec", "shell"] as const)("a job behind the form %s", (form) => 
 });
 
 describe("a job behind an exec server", () => {
-  it("goes on when its carriers are killed, and its output has no gap", async () => {
+  it("continues when its carriers are killed, and its output has no gap", async () => {
     const there = machine();
     const host = start(there.exec, { scenario: [job(counting), turn("Ok.")] });
     const jobId = await startedJob(host);
@@ -193,7 +193,7 @@ describe("a job behind an exec server", () => {
     const { output } = await ask(next, { type: "job_output", jobId });
     expectCounted(String(output));
     expect((await next.finish()).code).toBe(0);
-    // What kept it is gone, too.
+    // The process that kept the job's output has ended, too.
     await there.until(() =>
       readdirSync(there.at("tmp")).every((uid) =>
         readdirSync(there.at("tmp", uid)).every(
@@ -206,7 +206,7 @@ describe("a job behind an exec server", () => {
   });
 });
 
-it("a job behind a shell ends with its carrier, and the model learns of it", async () => {
+it("a job behind a shell ends with its carrier, and the model is told", async () => {
   const there = machine();
   const command = `echo up; echo $PPID >../parent; ${counting}`;
   const scenario = [job(command, { notify: true }), turn("Ok."), turn("Seen.")];
@@ -225,13 +225,13 @@ it("a job behind a shell ends with its carrier, and the model learns of it", asy
   const { messages } = (await ask(host, { type: "get_messages" })) as { messages: object[] };
   expect(JSON.stringify(messages)).toContain(`Background job ${jobId} has ended (lost)`);
   expect(await statusOf(host, jobId)).toBe("lost");
-  // Written once the workspace is back, which nobody has waited for.
+  // The output is complete once the workspace is connected again.
   do piece = await ask(host, { type: "job_output", jobId });
   while (!String(piece.output).includes(String(end.tail)));
   expect(await areGone(there.lines("pid").map(Number), waitMs)).toBe(true);
 });
 
-it("a detached job behind a shell is refused, with what to do", async () => {
+it("a detached job behind a shell is refused with a hint", async () => {
   const there = machine();
   const settings = { bash: { jobs: { allowDetached: true } } };
   const scenario = [job("true", { detached: true }), turn("Ok.")];

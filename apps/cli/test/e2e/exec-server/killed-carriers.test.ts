@@ -12,14 +12,14 @@ import { startHost } from "../../support/start-host.ts";
 
 const file = fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url));
 const kills = sliceSize(10, 200);
-/** Each try to connect again may take a while on a busy machine. */
+/** On a busy machine, each attempt to reconnect may take a while. */
 const msOfKill = 20_000;
 const title = `a session whose carrier is killed ${kills} times tells the model what happened`;
 
 const linesOf = (path: string) =>
   existsSync(path) ? readFileSync(path, "utf8").split("\n").filter(Boolean) : [];
 
-/** Between two frames there may be all the tries to connect again. */
+/** All the reconnection attempts may happen between two frames. */
 async function result(host: ReturnType<typeof startHost>) {
   for (;;) {
     const frame = await host.frames.next(10 * msOfKill);
@@ -34,7 +34,7 @@ it(title, { timeout: kills * msOfKill }, async () => {
   const [pids, log] = [join(there, "pids"), join(there, "log")];
   const carrier = `echo $$ >>${pids}; exec ${process.execPath} ${file}`;
   const spec = { command: ["sh", "-c", carrier], cwd: there };
-  // More than are under way while carriers come and go.
+  // More calls than are in progress while carriers are killed and restarted.
   const numbers = Array.from({ length: 3 * kills }, (_, index) => index);
   const calls = numbers.map((number) => {
     const command = `echo ${number} >>log; sleep 0.1; echo done-${number}`;
@@ -53,7 +53,7 @@ it(title, { timeout: kills * msOfKill }, async () => {
     const isNext = () => isOver || linesOf(pids).length > killed;
     await expect.poll(isNext, { timeout: msOfKill, interval: 10 }).toBe(true);
     if (isOver) break;
-    // Before the first frame, before a command is sent, while it runs, at its end, or after it.
+    // At a time before the first frame, before a command is sent, while it runs, at its end, or after it.
     await sleep(((killed * 37 + seed) % 20) * 15);
     process.kill(Number(linesOf(pids)[killed]), "SIGKILL");
   }
@@ -65,7 +65,7 @@ it(title, { timeout: kills * msOfKill }, async () => {
   const results = messages.filter(({ role }) => role === "toolResult");
   expect(results).toHaveLength(numbers.length);
   const written = linesOf(log).map(Number);
-  // Nothing was done twice.
+  // No command ran twice.
   expect(written).toEqual([...new Set(written)]);
   for (const [number, { content }] of results.entries()) {
     const text = content[0]?.text ?? "";
@@ -73,6 +73,6 @@ it(title, { timeout: kills * msOfKill }, async () => {
     expect(text).toBe(`done-${number}\n`);
     expect(written).toContain(number);
   }
-  // Nothing was done on the host instead.
+  // No command ran on the host instead.
   expect(existsSync(join(host.place.cwd, "log"))).toBe(false);
 });

@@ -18,12 +18,12 @@ import { makePlace } from "../../support/place.ts";
 import { git, worker } from "../../support/repository-place.ts";
 import { startHost } from "../../support/start-host.ts";
 
-// A busy machine takes its time with so many processes.
+// So many processes take a while on a busy machine.
 vi.setConfig({ testTimeout: 240_000 });
 
 const file = fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url));
 
-/** Files below a folder that contain a text. */
+/** The files below a folder that contain a text. */
 function filesWith(text: string, folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
@@ -49,7 +49,7 @@ const calls = [
 ] as const;
 
 it.each(["exec", "shell"] as const)(
-  "of a project behind the form %s, the host's disk has the session and no more",
+  "a project behind the workspace form %s leaves only its session on the host's disk",
   async (form) => {
     const folder = mkdtempSync(join(tmpdir(), "tau-there-"));
     onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
@@ -86,7 +86,7 @@ it.each(["exec", "shell"] as const)(
     await nextLike(host, { type: "prompt_result", id: "p" });
     expect(host.stdout).toContain(trace);
     expect((await host.finish()).code).toBe(0);
-    // It did what it was for: what is long is kept there.
+    // The workspace was used: long outputs are kept on the other machine.
     expect(readFileSync(at("project/copied.txt"), "utf8")).toContain(trace);
     const outputs = filesWith(trace, at("home/.cache/tau"));
     expect(outputs.some((path) => path.includes("/outputs/"))).toBe(true);

@@ -1,7 +1,7 @@
-// Stands between a host and the program behind its options, which are JSON:
-// {delayMs} holds each piece back, {dieAfter} ends both at once when the program has sent so many
-// lines, {half} after half of the next one, {log} names a file of all lines: ">" before those to the program,
-// "<" before those to the host, when they leave.
+// Relays between a host and the program after its options, which are JSON: {delayMs} delays each piece,
+// {dieAfter} ends both sides after the program has sent so many lines, {half} does so after half of the next
+// line, and {log} names a file that gets all lines as they are forwarded, with ">" before those to the
+// program and "<" before those to the host.
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 
@@ -10,7 +10,7 @@ const { delayMs = 0, dieAfter = Number.POSITIVE_INFINITY, half = false, log } = 
 const program = spawn(file, args, { stdio: ["pipe", "pipe", "inherit"] });
 const later = (act) => (delayMs === 0 ? act() : setTimeout(act, delayMs));
 
-/** Ends of lines that are still to come, by direction. */
+/** Incomplete lines, by direction. */
 const rests = { ">": "", "<": "" };
 function note(direction, bytes) {
   if (log === undefined) return;

@@ -11,7 +11,7 @@ import { elsewhere } from "../../support/tool-suite.ts";
 
 const relay = fileURLToPath(new URL("relay.mjs", import.meta.url));
 
-/** How often requests waited for the answer to an earlier one, in the log of a relay. */
+/** How many times a request waited for the answer to an earlier one, according to a relay's log. */
 function roundTrips(log: string): number {
   let count = 0;
   let isAnswered = true;
@@ -27,7 +27,7 @@ function roundTrips(log: string): number {
 
 const eight = Array.from({ length: 8 }, (_, index) => toolCall("read", { path: `file-${index}` }));
 
-/** Calls, and the round trips that each may take after the first use. */
+/** Calls, and the number of round trips that each may take after the first use. */
 const calls: [string, number, ReturnType<typeof turn>["content"]][] = [
   ["read", 2, [toolCall("read", { path: "long.txt" })]],
   ["read of an image", 2, [toolCall("read", { path: "dot.png" })]],
@@ -42,13 +42,13 @@ const calls: [string, number, ReturnType<typeof turn>["content"]][] = [
   ["no call", 0, ["Nothing."]],
 ];
 
-it("a call takes two round trips to an exec server at most, and a prompt none", async () => {
+it("a call takes at most two round trips to an exec server, and a prompt takes none", async () => {
   const there = elsewhere();
   for (let index = 0; index < 8; index += 1) writeFileSync(join(there, `file-${index}`), "text");
   const folder = mkdtempSync(join(tmpdir(), "tau-trips-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const log = join(folder, "log");
-  // What leaves together arrives before the first answer, also on a busy machine.
+  // With this delay, requests sent together arrive before the first answer even on a busy machine.
   const between = [process.execPath, relay, JSON.stringify({ delayMs: 100, log })];
   const command = [...between, process.execPath, binPath, "exec-server"];
   const play = ([, , content]: (typeof calls)[number]) => [

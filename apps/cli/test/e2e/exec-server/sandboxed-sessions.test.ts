@@ -34,7 +34,7 @@ const serverCommand = [execPath, file];
 
 type Settings = Record<string, unknown>;
 
-/** A host whose user's settings have a sandbox, with its tools here or behind an exec server. */
+/** A host with a sandbox in the user's settings and with its tools on this machine or behind an exec server. */
 function hostIn(
   cwd: string,
   scenario: Parameters<typeof repositoryPlace>[0],
@@ -49,9 +49,9 @@ function hostIn(
   }: Settings & {
     sandbox?: object;
     variables?: Record<string, string>;
-    /** A line that a server of the user's runs, on the host's machine. */
+    /** A shell command that one of the user's servers runs on the host's machine. */
     own?: string;
-    /** A line that an extension of the user's has run by `pi.exec`. */
+    /** A shell command that one of the user's extensions runs with `pi.exec`. */
     extension?: string;
     command?: readonly string[];
     isHere?: boolean;
@@ -98,7 +98,7 @@ const each = (...calls: (readonly [string, Record<string, unknown>])[]) =>
   turn(calls.map(([name, args]) => toolCall(name, args)));
 const bash = (command: string) => ["bash", { command }] as const;
 
-/** What a sandbox refuses, and what it lets be done, by file tools and commands. */
+/** Accesses that a sandbox denies or allows, through file tools and commands. */
 const limits = [
   each(
     ["write", { path: ".git/hooks/post-checkout", content: "evil" }],
@@ -135,7 +135,7 @@ function limited(): string {
   return folder;
 }
 
-/** Every file below folders, but for those that nobody can read. */
+/** The contents of all readable files below folders. */
 function textsIn(...folders: string[]): string[] {
   return folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -145,7 +145,7 @@ function textsIn(...folders: string[]): string[] {
 }
 
 describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server", () => {
-  it("has the results of one on this machine", { timeout: 180_000 }, async () => {
+  it("produces the same results as one on this machine", { timeout: 180_000 }, async () => {
     for (const [scenario, place, more] of [
       [toolSuite, elsewhere, {}],
       [limits, limited, {}],
@@ -167,9 +167,9 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     }
   });
 
-  it("keeps jobs, verification, servers and a person's commands inside", async () => {
+  it("keeps jobs, verification, servers and the user's commands inside", async () => {
     const there = limited();
-    // In the sandbox there are few processes, and none of this one.
+    // The sandbox has few processes, and none of them is this one.
     const look = (name: string) =>
       `ls -d /proc/[0-9]* | wc -l > ${name}; cat /proc/${process.pid}/stat >> ${name} 2>&1`;
     writeFileSync(
@@ -200,7 +200,7 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
         { when: { lastUserIncludes: "start", hasToolResults: true }, content: "start done" },
       ],
       {
-        // The other machine is this one.
+        // The "other" machine is this one.
         sandbox: { denyRead: ["closed"], write: [there] },
         own: `cd ${there}; ${look("own.txt")}`,
         extension: look("exec.txt"),
@@ -235,7 +235,7 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
       expect(Number(count), name).toBeLessThan(12);
       expect(said, name).toContain("No such file");
     }
-    // Nothing that the host records holds what is closed.
+    // The host's records contain nothing of the unreadable file.
     host.send({ id: "c", type: "bash", command: "grep -rls the-secret ~/.cache/tau; true" });
     expect(await nextLike(host, { id: "c", type: "response" })).toMatchObject({
       data: { output: "" },
@@ -272,7 +272,7 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     ).toEqual([true, false, false]);
   });
 
-  it("uses a secret in commands, jobs, subagents and servers, and shows it nowhere", async () => {
+  it("uses a secret in commands, jobs, subagents and servers without revealing it", async () => {
     const [there, outside] = [elsewhere(), elsewhere()];
     const server = await serveSecrets(outside);
     onTestFinished(server.stop);
@@ -317,7 +317,7 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     expect(shows(all)).toEqual([]);
   });
 
-  it("loses a command whose network ends at the host with the connection", async () => {
+  it("loses a command that uses the host's network when the connection breaks", async () => {
     const there = limited();
     const mark = join(there, "server.mjs");
     symlinkSync(file, mark);
@@ -334,7 +334,7 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     await nextLike(host, { type: "prompt_result", id: "p" });
   });
 
-  it("is in it again when its carrier was killed", async () => {
+  it("is sandboxed again after its carrier was killed", async () => {
     const there = limited();
     const mark = join(there, "server.mjs");
     symlinkSync(file, mark);
@@ -364,7 +364,7 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
 });
 
 it.skipIf(process.platform !== "linux")(
-  "gives the variable of a secret to no program that starts commands",
+  "does not pass the variable of a secret to %s",
   async () => {
     const there = elsewhere();
     const secrets = [{ env: "TOKEN", value: "$REAL", hosts: ["localhost:1"] }];
@@ -382,7 +382,7 @@ it.skipIf(process.platform !== "linux")(
 );
 
 it.skipIf(process.platform !== "linux")(
-  "runs no command where bubblewrap is missing over there, and says what to do",
+  "runs no command if bubblewrap is missing on the other machine, and says what to do",
   async () => {
     const there = elsewhere();
     const bin = join(there, "bin");
@@ -400,7 +400,7 @@ it.skipIf(process.platform !== "linux")(
 );
 
 it.skipIf(process.platform !== "linux")(
-  "opens no session behind an exec server that knows no sandbox",
+  "opens no session behind an exec server without sandbox support",
   async () => {
     const there = elsewhere();
     const older = ["sh", "-c", `"$@" | sed -u 's/"sandbox":true/"sandbox":false/'`, "sh"];

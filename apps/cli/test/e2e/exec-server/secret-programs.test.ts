@@ -18,7 +18,7 @@ import { describeWith } from "../../../../../scripts/testing/describe-with.ts";
 
 const file = fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url));
 
-/** Notes every frame, both ways, beside the files of the place. */
+/** The log of every frame in both directions, next to the files of the place. */
 const frames = ({ outside }: SandboxedPlace) => ({
   sent: join(outside, "sent.jsonl"),
   got: join(outside, "got.jsonl"),
@@ -31,7 +31,7 @@ const behind = (): Promise<World> =>
     return place.enterBehind(["sh", "-c", script, "sh", sent, got, execPath, file], policy);
   });
 
-/** What frames and files of a place show of the value; output of commands is base64 in frames. */
+/** Everything that frames and files of a place reveal of the value; command output is base64 in frames. */
 function shown(place: SandboxedPlace): readonly string[] {
   const lines = Object.values(frames(place)).flatMap((path) =>
     readFileSync(path, "utf8").trimEnd().split("\n"),
@@ -45,7 +45,7 @@ function shown(place: SandboxedPlace): readonly string[] {
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name))
-      // A file that nobody can read.
+      // This file is unreadable.
       .filter((path) => !path.endsWith("closed-file"))
       .map((path) => readFileSync(path, "latin1")),
   );
@@ -54,7 +54,7 @@ function shown(place: SandboxedPlace): readonly string[] {
 
 describeWith(bubblewrapIsMissing)("a program in the sandbox behind an exec server", () => {
   it.each(Object.entries(clients).filter(([, { needs }]) => has(needs)))(
-    "uses a secret that it does not see: %s",
+    "uses a secret that it cannot see: %s",
     { timeout: 300_000 },
     async (_name, { line }) => {
       await using there = await behind();
@@ -71,14 +71,14 @@ describeWith(bubblewrapIsMissing)("a program in the sandbox behind an exec serve
   it.each(hidingPlaces)("finds no value in %s", { timeout: 180_000 }, async (_where, line) => {
     await using there = await behind();
     const { place, address, seen } = there;
-    // Once used, so that it is in the proxy's memory.
+    // Used once, so that the proxy has it in memory.
     await place.run(`curl -sS -H "Authorization: Bearer $TOKEN" ${address}/`, 60_000);
     await expect.poll(() => seen).toEqual([`Bearer ${VALUE}`]);
     const { output } = await place.run(`export AT=${address}; ${line}`, 60_000);
     expect([...shows(output), ...shown(place)]).toEqual([]);
   });
 
-  it("does not see the variable of a value, nor the exec server", { timeout: 60_000 }, async () => {
+  it("sees neither the variable with the value nor the exec server", { timeout: 60_000 }, async () => {
     await using there = await world(async (place, policy) => {
       place.environment.REAL = VALUE;
       const [secret] = policy.secrets ?? [];

@@ -17,7 +17,10 @@ function temporaryFolder(): string {
   return folder;
 }
 
-/** A program that reaches an exec server which no host has started, and which opens nothing outside of its roots. */
+/**
+ * A program that connects to an exec server which the host did not start, and which opens nothing outside its
+ * roots.
+ */
 function execServerOf(there: string, home: string): readonly string[] {
   const socket = join(home, "socket");
   const roots = ["--root", there, "--root", home];
@@ -69,7 +72,7 @@ async function traced(setup: Omit<SuiteSetup, "command">) {
     join(agent, "rewind"),
     "/dev/null",
   ];
-  /** What Node keeps of the program, and what the tests record of it. */
+  /** Node's compile cache, and the recordings of the tests. */
   const isOfTests = (path: string) => /\/(?:\.compile-cache|recordings-\w+)(?:\/|$)/.test(path);
   const calls = trace.read().filter(({ path }) => !isOfTests(path));
   return {
@@ -83,18 +86,18 @@ async function traced(setup: Omit<SuiteSetup, "command">) {
 
 describeWith(straceIsMissing)("a traced host", () => {
   it.each(places)(
-    "whose workspace is with %s opens nothing of the project, and writes its session only",
+    "with a workspace behind %s opens no file of the project and writes only its session",
     { timeout: 180_000 },
     async (_, setup) => {
       const { project, opened, changed } = await traced(setup(temporaryFolder()));
       expect(project).toEqual([]);
-      // Nor anything in the folder that it was started in.
+      // Nor anything in the host's own working directory.
       expect(opened).toEqual([]);
       expect(changed).toEqual([]);
     },
   );
 
-  it("whose workspace is its own machine does both", { timeout: 180_000 }, async () => {
+  it("with its own machine as workspace opens and writes the project's files", { timeout: 180_000 }, async () => {
     const { project, changed } = await traced({ words: (there) => ["--cwd", there] });
     expect(project).not.toEqual([]);
     expect(changed).not.toEqual([]);

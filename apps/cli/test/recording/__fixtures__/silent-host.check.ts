@@ -1,6 +1,6 @@
 import { it } from "vitest";
 
-// Stands for a helper that starts hosts in a way that nothing records.
+// Imitates a helper that starts hosts without recording them.
 const startHost = (): void => {};
 
 it("has a host that is not heard", () => startHost());

@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const conditions = ["@tau-agent/source", "node", "import", "module", "default"];
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** Tests that do each something for which a run has to fail. */
+/** Tests that each do something for which a run must fail. */
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },

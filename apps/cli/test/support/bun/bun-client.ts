@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-/** Bun for this machine, from npm. */
+/** The bun executable for this machine, from npm. */
 export const bunPath = fileURLToPath(import.meta.resolve(`@oven/bun-${platform()}`));
 
 function platform(): string {
@@ -11,22 +11,22 @@ function platform(): string {
   return `${system}-${process.arch === "arm64" ? "aarch64" : "x64"}/bin/bun${system === "windows" ? ".exe" : ""}`;
 }
 
-/** What a client's listener received. */
+/** A call that a client's listener received. */
 interface Received {
   readonly listener: string;
   readonly event: Record<string, unknown> & { readonly type?: string };
 }
 
-/** A client that runs under bun; each of its methods is called by name. */
+/** A client that runs under bun; its methods are called by name. */
 export interface BunClient {
   /** The names of its methods. */
   readonly methods: readonly string[];
-  /** Everything that listeners received. */
+  /** All calls that listeners received. */
   readonly received: readonly Received[];
   call(method: string, ...parameters: unknown[]): Promise<unknown>;
 }
 
-/** Starts the client that the module `file` exports, until the running test is over. */
+/** Starts the client that the module `file` exports; it runs until the test ends. */
 export async function startBunClient(
   file: URL,
   options: { readonly env: Readonly<Record<string, string>>; readonly [name: string]: unknown },

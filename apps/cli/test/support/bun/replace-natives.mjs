@@ -1,4 +1,4 @@
-// Preloaded by bun: what the clients of oh-my-pi import of its native addon, of 350 MB, in plain code.
+// Preloaded by bun: replaces what the clients of oh-my-pi import from its native addon of 350 MB with plain code.
 const natives = {
   Process: {
     fromPid: (pid) => ({

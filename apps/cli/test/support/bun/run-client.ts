@@ -1,6 +1,6 @@
 /**
- * Runs the client of a package under bun: a call per line of stdin; on stdout its outcome, and what
- * listeners and tools of the client receive.
+ * Runs a package's client under bun. Each line of stdin is a call; stdout reports its result and what the
+ * client's listeners and tools receive.
  */
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
@@ -22,7 +22,7 @@ const { RpcClient } = await import(file);
 const client = new RpcClient(JSON.parse(options));
 say({ methods: Object.getOwnPropertyNames(RpcClient.prototype) });
 
-/** What cannot be said in JSON: listeners, and the functions of tools. */
+/** Values that JSON cannot express: listeners, and the functions of tools. */
 function withFunctions(method: string, parameters: readonly unknown[]): readonly unknown[] {
   if (method.startsWith("on")) return [(event: unknown) => say({ listener: method, event })];
   if (method === "login") return [...parameters, { onOpenUrl }];

@@ -1,4 +1,4 @@
-// A page that uses the browser client; the test bundles it and calls what it leaves in `globalThis`.
+// A page that uses the browser client; the test bundles it and calls the functions it puts on `globalThis`.
 import { connect } from "@tau-agent/rpc-client/browser";
 
 globalThis.run = async (url, token) => {

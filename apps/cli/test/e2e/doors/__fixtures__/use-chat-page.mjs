@@ -1,4 +1,4 @@
-// A page with `useChat` and no server code of its own; the test bundles it.
+// A page with `useChat` and without server code of its own; the test bundles it.
 import { useChat } from "@ai-sdk/react";
 import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { createElement as h } from "react";
