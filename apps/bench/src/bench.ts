@@ -1,8 +1,7 @@
 /**
- * Measures the host against floors from the same run, taking turns, and with `--peers` against other
- * hosts too: `bench [--peers] [--quick] [--only name]… [--json path] [--host "argv"] [--before "argv"]
- * [--peer "argv"]…`.
- * `bench --profile [--only name]…` says what limits rows of that comparison.
+ * Measures the host against floors from the same run, in turns, and with `--peers` also against other hosts:
+ * `bench [--peers] [--quick] [--only name]… [--json path] [--host "argv"] [--before "argv"] [--peer
+ * "argv"]…`. `bench --profile [--only name]…` shows what limits rows of that comparison.
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { cpus, release } from "node:os";
@@ -109,7 +108,7 @@ async function runMeasurements(): Promise<void> {
 async function compareWithPeers(): Promise<void> {
   const options = { ...contestants, peers: [pi(), ...values.peer.map(otherPeer)] };
   comparisons = await runComparisons(options, values.only);
-  // The page holds a whole run, or nothing new.
+  // The page must contain a whole run, so a partial run does not update it.
   if (values.only || values.quick) return;
   writeComparisonData(comparisons, options);
   console.log(`\nWritten: ${writePerformancePages().join(", ")}`);

@@ -11,22 +11,22 @@ interface Waiter {
 export type Frame = Record<string, unknown>;
 
 /**
- * What a host sends to a client. Lines of streamed text are counted but not parsed, so that the benchmark
- * does not become the slow reader its subject waits for.
+ * The frames that a host sends to a client. Lines of streamed text are counted but not parsed; otherwise, the
+ * benchmark itself would be the slow reader.
  */
 export abstract class FrameReceiver {
   /** The number of frames of streamed text. */
   updates = 0;
-  /** When the last frame that was parsed had arrived completely. */
+  /** When the last parsed frame had arrived completely. */
   lastFrameAt = 0;
-  /** Gets each frame of streamed text. */
+  /** Called with each frame of streamed text. */
   onUpdate: ((line: Buffer) => void) | undefined;
   readonly #waiters = new Set<Waiter>();
   #deltaWaiter: ((at: number) => void) | undefined;
 
   abstract send(frame: Frame): void;
 
-  /** When the next frame with streamed text arrives. */
+  /** Resolves with the time at which the next frame of streamed text arrives. */
   nextDelta(): Promise<number> {
     return new Promise((resolve) => {
       this.#deltaWaiter = resolve;
@@ -68,7 +68,7 @@ export abstract class FrameReceiver {
     }
   }
 
-  /** Nothing more comes. */
+  /** No more frames will arrive. */
   protected fail(error: Error): void {
     for (const waiter of this.#waiters) waiter.reject(error);
     this.#waiters.clear();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** The built host of this repository, or the one that is named. */
+/** The built host of this repository, or the given one. */
 export function hostCommand(given: string | undefined): readonly [string, ...string[]] {
   const [program, ...args] = given?.split(" ") ?? [];
   if (program) return [program, ...args];

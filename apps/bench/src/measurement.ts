@@ -1,9 +1,9 @@
 export interface BenchOptions {
-  /** Fewer repetitions and smaller sizes, to see that it runs. */
+  /** Fewer repetitions and smaller sizes, to check that it works. */
   readonly isQuick: boolean;
   /** Starts a host; `--mode rpc` and the like are appended. */
   readonly hostCommand: readonly [string, ...string[]];
-  /** Starts an earlier build, which rows are compared with. */
+  /** Starts an earlier build for comparison. */
   readonly beforeCommand?: readonly [string, ...string[]] | undefined;
 }
 
@@ -11,13 +11,13 @@ export interface Row {
   /** What was measured, e.g. `text delta ×16000, full`. */
   readonly what: string;
   readonly unit: string;
-  /** The host's best and median result. */
+  /** The host's best and median results. */
   readonly host: Summary;
-  /** The floor's, measured in turn with the host. */
+  /** The floor's results, measured alternately with the host's. */
   readonly floor?: Summary;
-  /** That of an earlier build, in the same run. */
+  /** The results of an earlier build in the same run. */
   readonly before?: Summary;
-  /** The ratio of the host to the floor, or of a large case to a small one. */
+  /** Describes the ratio: the host to the floor, or a large case to a small one. */
   readonly ratioOf?: string;
   readonly ratio?: number;
   /** The largest acceptable ratio. */
@@ -45,7 +45,7 @@ export function summarize(values: readonly number[]): Summary {
   return { min: sorted[0] ?? Number.NaN, median: median ?? Number.NaN, count: sorted.length };
 }
 
-/** A row that compares the best results of the host with those of the floor, or their medians. */
+/** A row that compares the best or the median results of the host with those of the floor. */
 export function comparedRow(
   { by = "min", ...spec }: Omit<Row, "host" | "floor" | "ratio"> & { by?: "min" | "median" },
   results: { readonly host: readonly number[]; readonly floor: readonly number[] },
@@ -54,7 +54,7 @@ export function comparedRow(
   return { ...spec, host, floor, ratio: host[by] / floor[by] };
 }
 
-/** Whether a row is within its target; a row without a target always is. */
+/** Whether a row meets its target; a row without a target always does. */
 export function passes({ ratio, target }: Row): boolean {
   return target === undefined || (ratio !== undefined && ratio <= target);
 }

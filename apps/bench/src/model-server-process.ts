@@ -1,4 +1,4 @@
-/** Runs a `ModelServer` for the process that started this one, as `RemoteModelServer` asks. */
+/** Runs a `ModelServer` for the parent process, controlled by its `RemoteModelServer`. */
 import { now } from "./clock.ts";
 import { ModelServer, type Reply } from "./model-server.ts";
 import type { ModelServerOrder, ReplyPlan } from "./remote-model-server.ts";

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { now } from "./clock.ts";
 
-/** One reply: the deltas of a text, at a given pace or not, or of a call's arguments, or many calls. */
+/** A reply: the deltas of a text (optionally at a given pace), the deltas of a call's arguments, or many calls. */
 export type Reply =
   | {
       readonly text: Iterable<string>;
-      /** Pauses after each write. */
+      /** The pause after each write. */
       readonly pauseMs?: number;
-      /** Default: 4, because a network delivers a few at a time, not one and not all. */
+      /** Default: 4, because a network delivers a few at a time, neither one nor all. */
       readonly eventsPerWrite?: number;
     }
   | { readonly tool: string; readonly argumentDeltas: Iterable<string> }
@@ -22,15 +22,15 @@ export interface ToolCall {
   readonly arguments: object;
 }
 
-/** When a request came and its reply went, in milliseconds of `now()`. */
+/** When a request arrived and when its reply was sent, in milliseconds of `now()`. */
 export interface Exchange {
-  /** The request had arrived completely. */
+  /** When the request had arrived completely. */
   readonly arrived: number;
   /** The size of the request's body. */
   readonly bytes: number;
-  /** The first delta was written. */
+  /** When the first delta was written. */
   firstDelta?: number;
-  /** The last byte was written. */
+  /** When the last byte was written. */
   ended?: number;
 }
 
@@ -38,7 +38,7 @@ const EVENTS_PER_WRITE = 4;
 
 /** A chat completions endpoint that sends the given replies as fast as they are read. */
 export class ModelServer implements AsyncDisposable {
-  /** The replies to send, in this order; after them a short text. */
+  /** The replies to send, in this order; later requests get a short text. */
   replies: Reply[] = [];
   readonly exchanges: Exchange[] = [];
   lastBody = Buffer.alloc(0);

@@ -16,13 +16,13 @@ export function peakMib(pid: number): number {
   return statusMib(pid, "VmHWM");
 }
 
-/** Current memory of a process in MiB; of pages shared with others, its share. */
+/** The current memory of a process in MiB, counting shared pages proportionally. */
 export function proportionalMib(pid: number): number {
   const found = /^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`));
   return Number(found?.[1]) / 1024;
 }
 
-/** What resident memory consists of, in MiB: by the file it is mapped from, or what it is used for. */
+/** The parts of resident memory in MiB, by mapped file or purpose. */
 export function residentParts(pid: number): Record<string, number> {
   const parts: Record<string, number> = {};
   let part = "";

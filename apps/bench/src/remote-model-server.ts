@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Exchange, ToolCall } from "./model-server.ts";
 
-/** A reply as data, because it crosses to another process. */
+/** A reply as data that can be sent to another process. */
 export type ReplyPlan = { readonly times?: number } & (
   | {
       readonly text: string;
-      /** How many deltas. */
+      /** The number of deltas. */
       readonly count?: number;
       readonly pauseMs?: number;
       readonly eventsPerWrite?: number;
     }
   | {
-      /** So many deltas, each with the time at which it was made. */
+      /** The number of deltas, each of which contains the time of its creation. */
       readonly stamps: number;
       readonly pauseMs: number;
     }
@@ -25,7 +25,7 @@ export type ModelServerOrder =
   | { readonly type: "address" | "exchanges" | "last-body" }
   | { readonly type: "reply"; readonly plans: readonly ReplyPlan[] };
 
-/** A model server in its own process, so that it and the reader of a host's output do not wait for each other. */
+/** A model server in its own process, so that it and the reader of a host's output do not delay each other. */
 export class RemoteModelServer implements AsyncDisposable {
   readonly baseUrl: string;
   readonly #process: ChildProcess;
@@ -42,7 +42,7 @@ export class RemoteModelServer implements AsyncDisposable {
     return new RemoteModelServer(child, (await server.#order({ type: "address" })) as string);
   }
 
-  /** The next requests get these replies, later ones a short text; forgets earlier exchanges. */
+  /** The next requests get these replies, later ones a short text. Forgets earlier exchanges. */
   async reply(...plans: readonly ReplyPlan[]): Promise<void> {
     await this.#order({ type: "reply", plans });
   }

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const FOLDERS = 200;
 
-/** A repository with so many files in its first commit. */
+/** Creates a repository with this many files in its first commit. */
 export async function makeRepository(
   cwd: string,
   files: number,

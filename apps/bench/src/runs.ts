@@ -13,12 +13,12 @@ export async function runPrompt(child: Child): Promise<void> {
   await end;
 }
 
-/** The end of the current or next run. */
+/** Resolves at the end of the current or next run. */
 export function settled(child: Child): Promise<Frame> {
   return child.next((frame) => frame.type === "agent_settled");
 }
 
-/** The memory of a process once it has come to rest, in MiB. */
+/** The memory of a process once it has settled, in MiB. */
 export async function settledMib(child: Child): Promise<number> {
   await sleep(SETTLE_MS);
   return child.proportionalMib();
@@ -31,21 +31,21 @@ export async function timed(action: () => Promise<unknown>): Promise<number> {
   return now() - start;
 }
 
-/** What an action cost a process, in µs of CPU. */
+/** The CPU time that an action cost a process, in µs. */
 export async function cpuOf(child: Child, action: () => Promise<unknown>): Promise<number> {
   const before = child.cpuMicroseconds();
   await action();
   return child.cpuMicroseconds() - before;
 }
 
-/** The median of what is measured so often. */
+/** The median of repeated measurements. */
 export async function medianOf(count: number, measure: () => Promise<number>): Promise<number> {
   const values: number[] = [];
   for (let index = 0; index < count; index++) values.push(await measure());
   return summarize(values).median;
 }
 
-/** From a prompt to the request that the model gets for it, in ms; its run has ended then. */
+/** The time from a prompt to the model request that it causes, in ms; returns after the end of the run. */
 export async function promptToRequest(child: Child, server: RemoteModelServer): Promise<number> {
   await server.reply();
   const begun = now();
@@ -54,7 +54,7 @@ export async function promptToRequest(child: Child, server: RemoteModelServer): 
   return (exchange?.arrived ?? Number.NaN) - begun;
 }
 
-/** How long a command took until its response had arrived, in ms; not how long the response takes to parse. */
+/** The time from a command to the arrival of its response, in ms, excluding the parsing of the response. */
 export async function timedRequest(
   child: Child,
   type: string,

@@ -1,6 +1,6 @@
 /**
- * The lines of a session file with this many messages, questions and replies alternating. With
- * `compactedAt`, the messages before that one are summed up; `past` is what a host says of them.
+ * The lines of a session file with this many messages, alternately questions and replies. With `compactedAt`,
+ * the messages before that one are summarized; `past` is the host's summary of them.
  */
 export function* sessionLines(
   count: number,
@@ -23,7 +23,7 @@ export function* sessionLines(
   }
 }
 
-/** The first message that a compaction before the message with this number keeps. */
+/** The first message kept by a compaction that happens before the message with this number. */
 export const firstKeptAt = (compactedAt: number): string => id(compactedAt - 2);
 
 function id(index: number): string {

@@ -44,7 +44,7 @@ function number(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toFixed(2);
 }
 
-/** Words are aligned left, numbers right. */
+/** Aligns words to the left, numbers to the right. */
 function pad(cell: string, width: number, column: number): string {
   return [1, 3, 5, 6, 8, 9].includes(column) ? cell.padStart(width) : cell.padEnd(width);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Child, type Environment } from "./child.ts";
 
-/** A separate folder for hosts: a home without keys, a project, and a model at `baseUrl`. */
+/** A separate environment for hosts: a home without keys, a project, and a model at `baseUrl`. */
 export class Workspace implements Disposable {
   readonly cwd: string;
   readonly agentDirectory: string;
@@ -30,7 +30,7 @@ export class Workspace implements Disposable {
       PATH: process.env.PATH,
       HOME: home,
       PI_CODING_AGENT_DIR: this.agentDirectory,
-      // No host looks for newer versions or models.
+      // Keeps hosts from looking for newer versions or models.
       PI_OFFLINE: "1",
     };
   }

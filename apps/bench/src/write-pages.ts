@@ -1,4 +1,4 @@
-/** The pages about performance and cost, from the runs that were kept last. */
+/** Writes the pages about performance and cost from the latest kept runs. */
 import { writeCostPage } from "./bill/cost-page.ts";
 import { writePerformancePages } from "./comparison/performance-page.ts";
 

@@ -161,7 +161,7 @@ describe("permissions", () => {
     arguments: ["--permission-mode", name],
   });
 
-  it("allow reading URIs in every mode, and writing only if a rule allows it", async () => {
+  it("allow reading URIs in every mode, and writing only in modes that permit it", async () => {
     await using reader = await start(read(), mode("readOnly"));
     await asked(reader);
     await using writer = await start(write(), mode("readOnly"));

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 
-/** What a person asked for, and why it failed. */
+/** Runs an action of the user and keeps the reason if it fails. */
 export function useAttempt() {
   const [error, setError] = useState("");
-  /** Whether it worked. */
+  /** Returns whether it succeeded. */
   const attempt = async (work: () => Promise<void>): Promise<boolean> => {
     setError("");
     try {

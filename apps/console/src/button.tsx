@@ -1,12 +1,12 @@
 interface ButtonProps {
   readonly label: string;
-  /** Its classes: how it looks, and what it is for. */
+  /** CSS classes for its appearance and purpose. */
   readonly look?: string;
   readonly isDisabled?: boolean;
   readonly onClick: () => void;
 }
 
-/** A button of which nothing but words is to be seen. */
+/** A button that shows only text. */
 export function Button({ label, look, isDisabled, onClick }: ButtonProps) {
   return (
     <button type="button" class={look} disabled={isDisabled} onClick={onClick}>

@@ -4,7 +4,7 @@ import type { Host } from "./host.ts";
 import { SessionList } from "./session-list.tsx";
 import { SessionView } from "./session-view.tsx";
 
-/** What keys do where nothing is being typed. */
+/** What keys do while no text field has the focus. */
 const shortcuts: readonly (readonly [string, string])[] = [
   ["j, k", "next and previous session"],
   ["n", "new session"],
@@ -24,7 +24,7 @@ export function Console({ host }: { readonly host: Host }) {
   const { shown, sessions, questions } = host;
   const shownId = shown?.session.sessionId;
 
-  // With what it draws: a key that comes right after is not lost.
+  // Registered together with drawing, so that a key pressed right afterwards is not lost.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const { key, target, ctrlKey, metaKey, altKey } = event;
@@ -32,7 +32,7 @@ export function Console({ host }: { readonly host: Host }) {
       const isTyping = target instanceof HTMLElement && target.matches("input, textarea, select");
       if (key === "Escape") {
         if (isTyping) target.blur();
-        // The page says it, not this closure, which a second press finds as it was.
+        // Reads the state from the page, because this closure is outdated at a second press.
         else if (document.querySelector(".help, .has-details") !== null) {
           setHelpOpen(false);
           setDetailsOpen(false);
@@ -55,7 +55,7 @@ export function Console({ host }: { readonly host: Host }) {
       const actions: Readonly<Record<string, () => void>> = {
         j: () => move(1),
         k: () => move(-1),
-        // An open form is written on, not closed.
+        // Focuses a form that is already open instead of closing it.
         n: () => press(document.querySelector(".new") === null ? "#new" : ".new textarea"),
         i: () => press("#message"),
         a: () => press(".question .allow"),

@@ -5,13 +5,13 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { LiveSession } from "./live-session.ts";
 import { ToolCallView } from "./tool-call.tsx";
 
-/** So many messages are in the page at first: more than a screen has. */
+/** The number of messages on the page at first: more than fit on a screen. */
 const FIRST = 20;
-/** So many come with each step back. */
+/** The number of messages added with each step back. */
 const STEP = 40;
-/** A longer reply is shown as text until it is complete: parsing all of it again and again would not be smooth. */
+/** A longer reply is shown as plain text until it is complete, because parsing all of it repeatedly would be slow. */
 const MAX_GROWING = 8_000;
-/** As close to its end, the page follows what comes. */
+/** Within this distance from the end, the page scrolls with new content. */
 const END_PX = 120;
 
 interface ConversationProps {
@@ -47,7 +47,7 @@ export function Conversation({ live, markup }: ConversationProps) {
     return () => watch.disconnect();
   }, [from]);
 
-  // What is read stays in its place when earlier messages come, and the end stays in sight.
+  // Keeps the scroll position when earlier messages are added, and the end in view when new ones are.
   useLayoutEffect(() => {
     const { current } = view;
     if (current === null) return;
@@ -61,7 +61,7 @@ export function Conversation({ live, markup }: ConversationProps) {
     <div
       class="conversation"
       ref={view}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by keys
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard
       tabIndex={0}
       role="log"
       aria-label="Conversation"
@@ -94,7 +94,7 @@ export function Conversation({ live, markup }: ConversationProps) {
   );
 }
 
-/** What of a message changes although the message does not: its calls. */
+/** The calls of a message, which change although the message itself does not. */
 function marksOf(message: AgentMessage, { results, running }: LiveSession): string {
   if (message.role !== "assistant") return "";
   return message.content
@@ -182,7 +182,7 @@ interface MarkdownProps {
   readonly isGrowing?: boolean;
 }
 
-/** The only place, with the diff of a call, where HTML is set; it comes from the renderer that escapes all of it. */
+/** HTML is set only here and for the diff of a call; it comes from the renderer, which escapes everything. */
 function Markdown({ text, markup, isGrowing = false }: MarkdownProps) {
   const isPlain = isGrowing && text.length > MAX_GROWING;
   const html = useMemo(() => (isPlain ? "" : markup.markdown(text)), [text, isPlain]);

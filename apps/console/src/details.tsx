@@ -9,7 +9,7 @@ interface DetailsProps {
   readonly onClose: () => void;
 }
 
-/** What a session costs, and what runs in it besides the conversation. */
+/** The cost of a session, and what runs in it besides the conversation. */
 export function Details({ live, onClose }: DetailsProps) {
   const { stats, jobs, queue, session, subagents } = live;
   const { tokens, cost = 0, contextUsage, cacheUsage, toolCalls = 0 } = stats ?? {};
@@ -77,7 +77,7 @@ export function Details({ live, onClose }: DetailsProps) {
   );
 }
 
-/** Nested subagents have the ids of those above in their own. */
+/** The id of a nested subagent contains those of its ancestors. */
 function SubagentRow({
   subagent,
   isOnly,
@@ -86,7 +86,7 @@ function SubagentRow({
   readonly isOnly: boolean;
 }) {
   const { id, agent, status, doing } = subagent;
-  // The id of a call says nothing to a person, but tells several apart.
+  // The id of a call means nothing to a user, but it distinguishes several calls.
   const about = subagent.description || (isOnly ? "" : id.split("/").at(-1));
   const depth = Math.min(4, id.split("/").length - 1);
   return (

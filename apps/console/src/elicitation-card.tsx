@@ -6,7 +6,7 @@ type Params = Extract<Question, { kind: "elicitation" }>["params"];
 type Page = Extract<Question, { kind: "page" }>["params"];
 type Answer = (value: unknown) => void;
 
-/** A member of the form that a server asks for, as JSON Schema. */
+/** A field of the form that a server requests, as JSON Schema. */
 interface Field {
   readonly type?: string;
   readonly title?: string;
@@ -18,7 +18,7 @@ interface Field {
   readonly maxLength?: number;
 }
 
-/** What an MCP server asks of the user: values, or a page to open. */
+/** A request of an MCP server to the user: for values, or to open a page. */
 export function Elicitation({ params, answer }: { params: Params; answer: Answer }) {
   const { server, message, mode, url = "", requestedSchema } = params;
   const { properties = {}, required = [] } = (requestedSchema ?? {}) as {
@@ -35,7 +35,7 @@ export function Elicitation({ params, answer }: { params: Params; answer: Answer
       <h3>
         <b>{server}</b> asks
       </h3>
-      {/* Its own words, which may say anything: text, and never a link. */}
+      {/* The server's own text, which may say anything, so it is shown as text and never as a link. */}
       <p class="reason">{message}</p>
       {mode === "url" && <Address url={url} onOpen={() => answer({ action: "accept" })} />}
       {fields.map(([name, field]) => (
@@ -69,7 +69,7 @@ export function Elicitation({ params, answer }: { params: Params; answer: Answer
   );
 }
 
-/** A page that the host wants opened, such as that of a login. */
+/** A page that the host wants to open, such as a login page. */
 export function OpenPage({ params, answer }: { params: Page; answer: Answer }) {
   const { url, server, userCode } = params;
   return (
@@ -88,7 +88,7 @@ export function OpenPage({ params, answer }: { params: Page; answer: Answer }) {
   );
 }
 
-/** All of an address is shown before it is opened, and only pages of the web are. */
+/** Shows the whole address before it is opened; only web pages can be opened. */
 function Address({ url, onOpen }: { readonly url: string; readonly onOpen: () => void }) {
   const isWeb = /^https?:\/\//i.test(url);
   return (
@@ -156,7 +156,7 @@ function Value({ id, field, value, onValue }: ValueProps) {
   );
 }
 
-/** What was left empty is not sent. */
+/** Fields that were left empty are not sent. */
 function given(values: Readonly<Record<string, unknown>>): object {
   const all = Object.entries(values);
   return Object.fromEntries(all.filter(([, value]) => value !== undefined && value !== ""));

@@ -22,13 +22,13 @@ export function age(since: number, now: number): string {
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`;
 }
 
-/** A path by its last two parts. */
+/** The last two parts of a path. */
 export function shortPath(path: string): string {
   const parts = path.split("/").filter((part) => part !== "");
   return parts.length <= 2 ? path : `…/${parts.slice(-2).join("/")}`;
 }
 
-/** What a call is about, in one line. */
+/** The subject of a call in one line. */
 export function subjectOf(input: unknown): string {
   const { command, path, file_path, pattern, url, task, tasks, agent } = Object(input) as Record<
     string,

@@ -9,19 +9,19 @@ type SavedSession = Result<"list_sessions">["sessions"][number];
 const POLL_MS = 2_000;
 const MAX_TITLE = 80;
 
-/** The host that serves the page: its sessions, the one that is shown, and what waits for an answer. */
+/** The host that serves the page: its sessions, the one that is shown, and the requests that wait for an answer. */
 export class Host {
   readonly questions = new Questions(() => {
     this.#changed();
-    // After the answer, which is sent first: the list shows at once that nothing waits any more.
+    // Refreshes after the answer is sent, so that the list no longer shows the session as waiting.
     setTimeout(() => void this.refresh().catch(() => {}));
   });
   readonly markup: Markup;
   sessions: readonly HostedSessionInfo[] = [];
-  /** Sessions in files or in the host's store, once they were looked for. */
+  /** Sessions in files or in the host's store; undefined until they are loaded. */
   saved: readonly SavedSession[] | undefined;
   shown: LiveSession | undefined;
-  /** Why there is no connection. */
+  /** Why the connection was lost. */
   lost: string | undefined;
   #client: RemoteClient | undefined;
   #isScheduled = false;
@@ -66,7 +66,7 @@ export class Host {
   async refresh(): Promise<void> {
     const before = new Map(this.sessions.map((one) => [one.sessionId, one]));
     const listed = await this.client.openSessions();
-    // What is as it was stays the same object, and is not drawn again.
+    // Unchanged entries keep their identity, so they are not drawn again.
     const sessions = listed.map((one) => {
       const known = before.get(one.sessionId);
       return known !== undefined && JSON.stringify(known) === JSON.stringify(one) ? known : one;
@@ -75,7 +75,7 @@ export class Host {
     this.sessions = sessions.toSorted(
       (a, b) => rank(a) - rank(b) || (b.activeAt ?? 0) - (a.activeAt ?? 0),
     );
-    // Only a client that is attached is asked, and gets what was asked before.
+    // Only an attached client receives requests, including those that were opened before.
     for (const { sessionId, pendingRequests = 0 } of sessions) {
       if (pendingRequests > 0) void this.#attach(sessionId).catch(() => {});
     }
@@ -93,7 +93,7 @@ export class Host {
     this.#changed();
   }
 
-  /** Opens a session and gives it its first prompt. */
+  /** Opens a session and sends the first prompt. */
   async start(options: { cwd?: string; message: string }): Promise<void> {
     const { cwd, message } = options;
     const session = await this.client.openSession(cwd ? { cwd } : {});
@@ -112,7 +112,7 @@ export class Host {
   }
 
   async openSaved({ path, id }: SavedSession): Promise<void> {
-    // In a store, the id is all that names a session.
+    // In a store, a session is identified only by its id.
     const named = path === id ? { durableSessionId: id } : { sessionPath: path };
     const session = await this.client.openSession(named);
     this.#attached.set(session.sessionId, Promise.resolve(session));
@@ -140,7 +140,7 @@ export class Host {
   }
 }
 
-/** What waits for a person comes first, then what runs. */
+/** Sessions that wait for the user come first, then those that are running. */
 function rank({ pendingRequests = 0, status }: HostedSessionInfo): number {
   if (pendingRequests > 0) return 0;
   return status === "running" ? 1 : 2;

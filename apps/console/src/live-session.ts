@@ -2,7 +2,7 @@ import type { RemoteEvent, RemoteSession } from "@tau-agent/rpc-client/browser";
 import type { Result } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 
-/** A tool call that runs, with what it has put out so far. */
+/** A running tool call with its output so far. */
 export interface RunningCall {
   readonly output: string;
 }
@@ -10,10 +10,10 @@ export interface RunningCall {
 export interface Subagent {
   readonly id: string;
   readonly agent: string;
-  /** What it is for; read after it has started. */
+  /** The purpose of the subagent; loaded after it has started. */
   readonly description?: string;
   readonly status: "running" | "done" | "failed";
-  /** What it does now. */
+  /** The current activity. */
   readonly doing: string;
 }
 
@@ -21,11 +21,11 @@ export type Jobs = Result<"list_jobs">["jobs"];
 
 const SIDE_MS = 500;
 
-/** One session as it is shown: its conversation, and what happens in it. */
+/** A session as it is shown: its conversation and current activity. */
 export class LiveSession {
   readonly session: RemoteSession;
   messages: readonly AgentMessage[] = [];
-  /** The reply that is being written. */
+  /** The reply that is streaming. */
   growing: AgentMessage | undefined;
   results = new Map<string, ToolResultMessage>();
   running = new Map<string, RunningCall>();
@@ -61,18 +61,18 @@ export class LiveSession {
     this.#leave();
   }
 
-  /** Prompts, or steers what runs. */
+  /** Sends a prompt, or a steering message if a run is active. */
   async send(message: string): Promise<void> {
     await this.session.prompt(message, this.isBusy ? { streamingBehavior: "steer" } : {});
   }
 
-  /** Stops the run, and what was queued for it. */
+  /** Stops the run and discards its queue. */
   async abort(): Promise<void> {
     await this.session.clearQueue();
     await this.session.abort();
   }
 
-  /** Reads the conversation again, as after a rewind. */
+  /** Reads the conversation again, for example after a rewind. */
   async reload(): Promise<void> {
     await this.#read();
   }
@@ -100,7 +100,7 @@ export class LiveSession {
     this.#onChange();
   }
 
-  /** The event of a start has none. */
+  /** The start event does not contain the description. */
   async #readDescriptions(): Promise<void> {
     const hasAll = [...this.subagents.values()].every((one) => one.description !== undefined);
     if (hasAll) return;
@@ -108,7 +108,7 @@ export class LiveSession {
     for (const { id, description } of subagents) this.#changeSubagent(id, { description });
   }
 
-  /** Soon, once for all events that come together. */
+  /** Schedules one update for all events that arrive together. */
   #readSidesSoon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -185,7 +185,7 @@ export class LiveSession {
   }
 }
 
-/** What became of a subagent before the page was there. */
+/** The state of a subagent that changed before the page was opened. */
 function stateOf(status: string): Pick<Subagent, "status" | "doing"> {
   if (status === "running") return { status, doing: "" };
   return { status: status === "completed" ? "done" : "failed", doing: "" };

@@ -4,15 +4,15 @@ import { count, dollars } from "./format.ts";
 
 const WIDTH = 280;
 const HEIGHT = 44;
-/** So many of the latest turns have a bar of their own. */
+/** The number of latest turns that have their own bar. */
 const MAX_TURNS = 80;
 
 interface Turn {
   readonly tokens: number;
   readonly cost: number;
-  /** The part of the input that came from a cache. */
+  /** The part of the input that was read from a cache. */
   readonly cached: number;
-  /** What the request took of the window. */
+  /** How much of the context window the request used. */
   readonly window: number;
 }
 
@@ -50,7 +50,7 @@ interface PlotProps {
   readonly max?: number;
 }
 
-/** A bar for each turn; the last value in words. */
+/** One bar per turn, with the last value as text. */
 function Plot({ title, values, show, max = Math.max(...values) }: PlotProps) {
   const width = WIDTH / Math.max(values.length, 12);
   const last = values.at(-1) ?? 0;

@@ -13,7 +13,7 @@ interface CardProps<Kind extends Question["kind"]> {
   readonly answer: (value: unknown) => void;
 }
 
-/** How each kind of question is asked. */
+/** The card for each kind of question. */
 const cards: {
   readonly [Kind in Question["kind"]]: (props: CardProps<Kind>) => preact.JSX.Element;
 } = {
@@ -119,7 +119,7 @@ function Approval({ question, host, answer }: CardProps<"approval">) {
   );
 }
 
-/** The whole of what a call does: nothing of it may be hidden from who allows it. */
+/** The complete input of a call: nothing may be hidden from the user who allows it. */
 function allOf(input: Readonly<Record<string, unknown>>): string {
   const { command, ...rest } = input;
   if (typeof command !== "string") return JSON.stringify(input, null, 2);
@@ -179,7 +179,7 @@ function Input({ question, answer }: CardProps<"input">) {
 
 type Given = { readonly labels: readonly string[]; readonly text?: string };
 
-/** What the model asks: labels to choose from, and a person's own words beside or instead of them. */
+/** A question from the model: labels to choose from, and free text in addition or instead. */
 function AskUser({ question, answer }: CardProps<"question">) {
   const { questions } = question.params;
   const [given, setGiven] = useState<readonly Given[]>(questions.map(() => ({ labels: [] })));

@@ -13,7 +13,7 @@ type Asked = Parameters<NonNullable<Handlers["answerQuestions"]>>[0];
 type Elicitation = Parameters<NonNullable<Handlers["answerElicitation"]>>[0];
 type Page = Parameters<NonNullable<Handlers["openUrl"]>>[0];
 
-/** Something that waits for a person. A new kind of request is a row here and a card in `question-card`. */
+/** A request that waits for the user. A new kind of request needs a member here and a card in `question-card`. */
 export type Question = { readonly id: string; readonly sessionId: string | undefined } & (
   | { readonly kind: "approval"; readonly params: Approval }
   | { readonly kind: "budget"; readonly params: Budget }
@@ -46,7 +46,7 @@ export class Questions {
     this.#open.get(id)?.settle(answer);
   }
 
-  /** What the client calls when a host asks. */
+  /** The client's handlers for host requests. */
   get handlers(): Handlers {
     return {
       approve: this.#asking("approval"),
@@ -73,7 +73,7 @@ export class Questions {
     };
   }
 
-  /** Asks what a session of the host asks. */
+  /** Makes the handler for one kind of request from a session. */
   #asking<Kind extends "approval" | "budget" | "question" | "elicitation" | "page">(kind: Kind) {
     return <Answer>(
       params: Extract<Question, { kind: Kind }>["params"],
@@ -94,7 +94,7 @@ export class Questions {
         leave();
         resolve(answer as Answer);
       };
-      // Somebody else has answered, or nobody has to any more.
+      // Another client has answered, or the request was withdrawn.
       signal?.addEventListener("abort", () => {
         leave();
         reject(new Error("answered elsewhere"));
@@ -105,7 +105,7 @@ export class Questions {
   }
 }
 
-/** A dialog of an extension does not say whose it is. */
+/** A dialog of an extension does not name its session. */
 function ofNone(id: string) {
   return { id, sessionId: undefined };
 }

@@ -13,7 +13,7 @@ interface RewindProps {
   readonly onClose: () => void;
 }
 
-/** Takes prompts back; what would happen to the files is shown before it does. */
+/** Reverts prompts; shows first what would happen to the files. */
 export function Rewind({ live, onClose }: RewindProps) {
   const { session } = live;
   const dialog = useRef<HTMLDialogElement>(null);

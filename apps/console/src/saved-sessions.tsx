@@ -2,10 +2,10 @@ import { Failure, useAttempt } from "./attempt.tsx";
 import { age, shortPath } from "./format.ts";
 import type { Host } from "./host.ts";
 
-/** So many are shown; a filter finds the others. */
+/** The maximum number shown; the filter finds the others. */
 const MAX_SHOWN = 100;
 
-/** Sessions that are saved and not open. They are looked for when somebody wants to see them. */
+/** Saved sessions that are not open, loaded when the user opens the list. */
 export function SavedSessions({ host, filter }: { readonly host: Host; readonly filter: string }) {
   const { attempt, error } = useAttempt();
   const open = new Set(

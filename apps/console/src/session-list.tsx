@@ -6,7 +6,7 @@ import { age, dollars, shortPath } from "./format.ts";
 import type { Host } from "./host.ts";
 import { SavedSessions } from "./saved-sessions.tsx";
 
-/** So many rows come with each frame, so that no frame takes long. */
+/** The number of rows added per animation frame, so that no frame takes long. */
 const BATCH = 50;
 
 export function SessionList({ host }: { readonly host: Host }) {
@@ -68,7 +68,7 @@ interface RowProps {
   readonly isShown: boolean;
 }
 
-/** Drawn again only when its session has changed: what is said in another one is no work for it. */
+/** Drawn again only when its own session has changed, not when another one has. */
 const Row = memo(({ host, session, since, isShown }: RowProps) => {
   const { sessionId, name, cwd, status, cost, pendingRequests = 0 } = session;
   const state = pendingRequests > 0 ? "waiting" : status;
@@ -102,7 +102,7 @@ function since({ activeAt, startedAt }: HostedSessionInfo): string {
 function NewSession({ host, onDone }: { readonly host: Host; readonly onDone: () => void }) {
   const { attempt, error } = useAttempt();
   const field = useRef<HTMLTextAreaElement>(null);
-  // Once: each event of any session draws the form again, while the folder is typed.
+  // Focuses only once, because events of any session redraw the form while the user types.
   useLayoutEffect(() => field.current?.focus(), []);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();

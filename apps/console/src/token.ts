@@ -1,8 +1,8 @@
 const KEY = "tau-console-token";
 
 /**
- * The token of this tab: from its storage, or for the code of the link that opened it. The code leaves the
- * address at once. A tab's storage is not sent anywhere and ends with the tab.
+ * The token of this tab: from its storage, or in exchange for the code in the link that opened it. The code
+ * is removed from the address at once. A tab's storage is not sent anywhere and ends with the tab.
  */
 export async function tokenOfTab(): Promise<string | undefined> {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
@@ -14,7 +14,7 @@ export async function tokenOfTab(): Promise<string | undefined> {
     body: JSON.stringify({ code }),
   });
   const { token } = (await response.json()) as { token?: string };
-  // A link that is opened again in the same tab is no reason to lose what the tab has.
+  // Opening an old link again in the same tab must not discard the tab's token.
   if (token === undefined) return sessionStorage.getItem(KEY) ?? undefined;
   sessionStorage.setItem(KEY, token);
   return token;

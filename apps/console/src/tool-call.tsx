@@ -3,13 +3,13 @@ import type { ToolCall, ToolResultMessage } from "@tau-agent/rpc-protocol/messag
 import { useMemo, useState } from "preact/hooks";
 import { subjectOf } from "./format.ts";
 
-/** Of a longer output, the end is shown. */
+/** Only the end of a longer output is shown. */
 const MAX_OUTPUT = 20_000;
 
 interface ToolCallProps {
   readonly call: ToolCall;
   readonly result: ToolResultMessage | undefined;
-  /** What a running call has put out so far. */
+  /** The output of a running call so far. */
   readonly output: string | undefined;
   readonly markup: Markup;
 }

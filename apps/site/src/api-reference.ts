@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Application } from "typedoc";
 
-/** The libraries whose public names the reference shows. */
+/** The libraries whose public names appear in the reference. */
 const libraries = ["coding-agent", "rpc-client", "rpc-protocol", "agent", "ai"];
 
 export interface ReferenceOptions {
@@ -10,7 +10,7 @@ export interface ReferenceOptions {
 }
 
 /**
- * Writes the reference of the libraries from their doc comments, and its sidebar.
+ * Writes the reference of the libraries and its sidebar from their doc comments.
  *
  * @throws Error if the sources cannot be read; the cause was printed
  */
@@ -23,12 +23,12 @@ export async function writeApiReference({ root, folder }: ReferenceOptions): Pro
     basePath: root,
     name: "Libraries",
     readme: "none",
-    // `pnpm check` compiles; this only reads.
+    // `pnpm check` does the type checking; this only reads the sources.
     skipErrorChecking: true,
     excludePrivate: true,
     excludeInternal: true,
     disableSources: true,
-    // Names of generated types' members are no parameters, which it would warn of.
+    // Suppresses warnings about members of generated types, whose names are not parameters.
     logLevel: "Error",
     ...({ docsRoot: folder, entryFileName: "index", hidePageHeader: true } as object),
   });

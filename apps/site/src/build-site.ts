@@ -1,6 +1,6 @@
 /**
- * The site: `node src/build-site.ts` writes it into `dist` and checks its links; `--dev` serves it and
- * follows changes of the pages.
+ * Builds the site: `node src/build-site.ts` writes it to `dist` and checks its links; `--dev` serves it and
+ * watches the pages for changes.
  */
 import { readFileSync, watch } from "node:fs";
 import { join } from "node:path";
@@ -44,8 +44,8 @@ async function buildAndCheck(): Promise<void> {
     cleanUrls: true,
     retryErrors: true,
     retryErrorsCount: 3,
-    // What the site names elsewhere changes without it, and CI asks nobody. Assets are the builder's, and
-    // of the reference, whose anchors a generator writes, it has checked the pages.
+    // External links change independently of the site, and CI does not check them. Assets belong to the
+    // builder. The builder has checked the pages of the API reference, whose anchors a generator writes.
     linksToSkip: ["/assets/", "/api/@", "^https?://(?!127\\.0\\.0\\.1)"],
   });
   for (const { url, parent, state } of links) {

@@ -2,7 +2,7 @@ import { createMarkdownRenderer } from "vitepress";
 import { expect, it } from "vitest";
 import { labelCells } from "./label-cells.ts";
 
-it("names the column of each cell, for screens that have no room for columns", async () => {
+it("gives each cell the name of its column, for screens too narrow for columns", async () => {
   const markdown = await createMarkdownRenderer(import.meta.dirname, { config: labelCells });
   const html = markdown.render(
     "| Key | The `type` |\n| --- | --- |\n| `a` | text |\n| b | |\n\n| | X |\n| --- | --- |\n| c | d |\n",

@@ -24,23 +24,23 @@ describe("a link", () => {
     );
   });
 
-  it("to a folder goes to its README", () => {
+  it("to a folder leads to its README", () => {
     expect(rewritten("[x](../packages/rpc-client/)")).toBe("[x](./packages/rpc-client.md)");
   });
 
-  it("to another file goes to the repository, or becomes text", () => {
+  it("to another file leads to the repository or becomes plain text", () => {
     expect(rewritten("[x `y`](../apps/a.ts)")).toBe("x `y`");
     expect(rewritten("[x](../apps/a.ts)", undefined, "https://host/blob")).toBe(
       "[x](https://host/blob/apps/a.ts)",
     );
   });
 
-  it("to the web, to its own page and to an image stays", () => {
+  it("to the web, to its own page or to an image is unchanged", () => {
     const text = "[a](https://a.example/b.md) [b](#events) ![c](images/a.png)";
     expect(rewritten(text)).toBe(text.replace("(images", "(./images"));
   });
 
-  it("in a code block stays, and comments go", () => {
+  it("in a code block is unchanged, and comments are removed", () => {
     const code = "```ts\nconst a = b[0](c.md);\n```";
     expect(rewritten(`<!-- Generated. -->\n\n${code}`)).toBe(`\n${code}`);
   });

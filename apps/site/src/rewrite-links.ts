@@ -1,12 +1,12 @@
 import { posix } from "node:path";
 
-/** Where the repository is shown on the web; until it has an address, links into it become plain text. */
+/** The web address of the repository; without one, links into the repository become plain text. */
 export interface RewriteOptions {
-  /** The page's file, from the root of the repository. */
+  /** The path of the page's file from the repository root. */
   readonly file: string;
-  /** Pages by the file that they come from: their path on the site, with `.md`. */
+  /** The pages on the site by source file: their path on the site, with `.md`. */
   readonly pages: ReadonlyMap<string, string>;
-  /** Address of a file or folder of the repository is this, a slash and its path. */
+  /** The base address of the repository's files and folders, to which a slash and the path are appended. */
   readonly sourceAddress: string | undefined;
 }
 
@@ -14,8 +14,8 @@ const fence = /^(```|~~~)/;
 const link = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g;
 
 /**
- * Makes the links of a page of the repository those of its page on the site. Links to files that have no
- * page go to the repository, or become plain text. Comments are left out. Code blocks stay as they are.
+ * Rewrites the links of a repository page for its page on the site. Links to files without a page lead to the
+ * repository or become plain text. Comments are removed. Code blocks are unchanged.
  */
 export function rewriteLinks(text: string, options: RewriteOptions): string {
   let open: string | undefined;

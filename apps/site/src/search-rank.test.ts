@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { searchRank } from "./search-rank.ts";
 
-it("puts guides before lists and examples, and all of them before entries of the API", () => {
+it("ranks guides above lists and examples, and all of these above the API reference", () => {
   const order = [
     "/approvals.html#the-question",
     "/protocol-reference.html#prompt",
@@ -11,11 +11,11 @@ it("puts guides before lists and examples, and all of them before entries of the
   expect(ranks.toSorted((a, b) => b - a)).toEqual(ranks);
   expect(new Set(ranks).size).toBe(3);
   expect(searchRank("/example/web-chat-ts.html")).toBe(searchRank("/protocol-reference.html"));
-  // A score is a matter of words; no entry of the API outweighs a guide by its words alone.
+  // Scores also depend on the words found, which must not lift an API entry above a guide.
   expect((ranks[0] ?? 0) / (ranks[2] ?? 1)).toBeGreaterThanOrEqual(1000);
 });
 
-it("works from its source alone, as the site calls it", () => {
+it("works from its source text alone, as the site calls it", () => {
   const alone = new Function(`return (${searchRank})`)() as typeof searchRank;
   expect(alone("/api/index.html")).toBe(searchRank("/api/index.html"));
 });

@@ -1,6 +1,6 @@
 /**
- * How much a page counts in the search: what explains comes before what lists. The site's code calls it in
- * the browser from its source, so it uses nothing from outside.
+ * The weight of a page in the search: explanations rank above lists. The site runs this function in the
+ * browser from its source text, so it must not use anything outside itself.
  *
  * @param id - the address of the page, and the heading
  */

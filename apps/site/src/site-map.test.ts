@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { sections } from "./site-map.ts";
 
-it("names every page of docs/ once, and no other", () => {
+it("lists every page of docs/ exactly once", () => {
   const folder = fileURLToPath(new URL("../../../docs", import.meta.url));
   const pages = globSync("*.md", { cwd: folder }).map((file) => basename(file, ".md"));
   expect(sections.flatMap((section) => section.pages).toSorted()).toEqual(pages.toSorted());

@@ -1,4 +1,4 @@
-/** A group of pages in the sidebar, by the names of their files in `docs/`, without `.md`. */
+/** A group of pages in the sidebar, by file name in `docs/` without `.md`. */
 export interface Section {
   readonly title: string;
   readonly pages: readonly string[];

@@ -2,7 +2,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { basename, dirname, extname, join } from "node:path";
 import { rewriteLinks } from "./rewrite-links.ts";
 
-/** Languages of code blocks, by the extension of the example they show. */
+/** The code block language for each file extension of an example. */
 const languages: Readonly<Record<string, string>> = {
   ".ts": "ts",
   ".mjs": "js",
@@ -13,13 +13,13 @@ const languages: Readonly<Record<string, string>> = {
 export interface StageOptions {
   readonly root: string;
   readonly folder: string;
-  /** As of `rewriteLinks`. */
+  /** As in `rewriteLinks`. */
   readonly sourceAddress: string | undefined;
 }
 
 /**
- * Writes the pages of the site: those of `docs/`, the READMEs of packages, apps and clients, and one for
- * each example with its code.
+ * Writes the pages of the site: those of `docs/`, the READMEs of packages, apps and clients, and one page per
+ * example with its code.
  */
 export function stagePages({ root, folder, sourceAddress }: StageOptions): void {
   const pages = pagesOf(root);
@@ -48,7 +48,7 @@ export function stagePages({ root, folder, sourceAddress }: StageOptions): void 
   }
 }
 
-/** The page of each file that has one. No folder has the name of a page: static servers serve either. */
+/** The page for each file that has one. No folder has the name of a page, because static servers may serve either. */
 function pagesOf(root: string): Map<string, string> {
   const find = (pattern: string) =>
     globSync(pattern, { cwd: root, exclude: (path) => path.includes("node_modules") }).toSorted();

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../child.ts";
 
-/** So much passes at once: less than what hosts leave between renewing a cache and its end. */
+/** The size of one jump: less than the time that hosts leave between renewing a cache and its expiry. */
 const STEP_MS = 5_000;
-/** What a host has to send a request once its time has come, really. */
+/** How much real time a host gets to send a request that has become due. */
 const ACT_MS = 250;
 const PATIENCE_MS = 10_000;
 
-/** The clock of a billing server and of the host that asks it; minutes pass on it that nobody waits for. */
+/** The simulated clock of a billing server and its host. Minutes pass on it without waiting. */
 export class BillClock implements Disposable {
   readonly #path: string;
   readonly #file: number;
@@ -24,7 +24,7 @@ export class BillClock implements Disposable {
 
   readonly now = (): number => Date.now() + this.#ahead;
 
-  /** What a host needs to see this clock. */
+  /** The variables that make a host use this clock. */
   get env(): Environment {
     const script = fileURLToPath(new URL("host-clock.mjs", import.meta.url));
     return {
@@ -34,7 +34,7 @@ export class BillClock implements Disposable {
     };
   }
 
-  /** Lets minutes pass, step by step, and the host do in each what it has planned for then. */
+  /** Advances the clock step by step; in each step, the host performs what it has scheduled. */
   async pass(minutes: number): Promise<void> {
     let { fired } = this.#seen();
     for (const end = this.#ahead + minutes * 60_000; this.#ahead < end; ) {

@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import type { BillingVendor } from "@tau-agent/ai/testing";
 import type { VendorChoice } from "./vendors.ts";
 
-/** What a trajectory costs with a vendor, in dollars. */
+/** The cost of a trajectory with a vendor, in dollars. */
 export interface Cost {
   readonly tau?: number;
-  /** With the cheapest peer. */
+  /** The cost with the cheapest peer. */
   readonly peer?: number;
 }
 
@@ -14,7 +14,7 @@ type Costs = Readonly<Record<string, Readonly<Partial<Record<BillingVendor, Cost
 
 export interface BillData {
   readonly date: string;
-  /** Tau's version, or that of its sources. */
+  /** Tau's version or commit. */
   readonly tau: string;
   readonly peer: string;
   readonly vendors: readonly VendorChoice[];
@@ -22,7 +22,7 @@ export interface BillData {
   readonly costs: Costs;
 }
 
-/** The run that was kept last, or that of Tau before it was made cheaper. */
+/** The latest kept run, or the one of Tau before its costs were reduced. */
 export type KeptRun = "bill" | "bill-before";
 
 export function readBillData(name: KeptRun): BillData {
@@ -37,7 +37,7 @@ function pathOf(name: KeptRun): string {
   return fileURLToPath(new URL(`../../data/${name}.json`, import.meta.url));
 }
 
-/** How much of the dollars of a host that does the same: the peer, or Tau before; undefined if neither did. */
+/** A host's cost relative to another's: the peer, or Tau before; undefined if neither completed the trajectory. */
 export function ratioOf(cost: Cost | undefined, before: Cost | undefined): number | undefined {
   const other = cost?.peer ?? before?.tau;
   return cost?.tau === undefined || other === undefined ? undefined : cost.tau / other;

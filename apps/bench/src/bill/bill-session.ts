@@ -11,7 +11,7 @@ import { fillProject, type SessionNeeds } from "./project.ts";
 import { Script } from "./script.ts";
 import type { VendorChoice } from "./vendors.ts";
 
-/** A host at work, whose every request is charged. */
+/** A session with a working host, each of whose requests is charged. */
 export class BillSession implements AsyncDisposable {
   readonly script: Script;
   readonly clock: BillClock;
@@ -64,12 +64,12 @@ export class BillSession implements AsyncDisposable {
     return this.#server.report();
   }
 
-  /** Why the vendor would not take a request; undefined if it took all. */
+  /** Why the vendor refused a request; undefined if it accepted all. */
   get refusal(): string | undefined {
     return this.#server.refusals[0]?.message;
   }
 
-  /** Starts the host, on the session in a file or on a new one. */
+  /** Starts the host with the session in a file, or with a new one. */
   async open(file?: string): Promise<void> {
     const { vendor, model } = this.vendor;
     const args = ["--mode", "rpc", "--provider", vendor, "--model", model];
@@ -80,7 +80,7 @@ export class BillSession implements AsyncDisposable {
     await this.#host.request("get_state");
   }
 
-  /** Ends the host, in order or by force, and continues its session in a new one. */
+  /** Ends the host, in order or by force, and continues its session in a new host. */
   async resume(how: "stop" | "kill"): Promise<void> {
     const { sessionFile } = (await this.host.request("get_state")) as { sessionFile: string };
     if (how === "kill") this.host.kill();
@@ -88,13 +88,13 @@ export class BillSession implements AsyncDisposable {
     await this.open(sessionFile);
   }
 
-  /** Sends a prompt, which the model answers with these turns, and waits for the end of its run. */
+  /** Sends a prompt, which the model answers with these turns, and waits until its run has ended. */
   async prompt(message: string, turns: readonly Turn[], more: Frame = {}): Promise<void> {
     const { end } = await this.begin(message, turns, more);
     await end;
   }
 
-  /** Sends a prompt, and returns the end of its run. */
+  /** Sends a prompt; the returned promise resolves when its run has ended. */
   async begin(
     message: string,
     turns: readonly Turn[],

@@ -10,7 +10,7 @@ import { trajectories } from "./trajectories/index.ts";
 import { type Trajectory, workInPrompts } from "./trajectories/trajectory.ts";
 import { vendorChoices } from "./vendors.ts";
 
-/** From its sources, so that the test needs no build. */
+/** Runs the host from its sources, so that the test needs no build. */
 const fromSources: Contestant = {
   name: "tau",
   version: "",
@@ -39,21 +39,21 @@ describe.each(vendorChoices)("with $vendor", (vendor) => {
     if (question === undefined) throw new Error("no such trajectory");
     const { costUsd } = await play(question, fromSources, vendor);
     const kept = readBillData("bill").costs.question?.[vendor.vendor]?.tau ?? 0;
-    // The name of the system and the path of the folder are part of the prompt.
+    // The prompt contains the system's name and the folder's path, so its length varies.
     expect(costUsd).toBeLessThan(kept * 1.02);
   });
 
-  it("changes no block that it has sent, and pays for a pause", { timeout: 60_000 }, async () => {
+  it("changes no block that was already sent, and pays for a pause", { timeout: 60_000 }, async () => {
     const { requests } = await play(shortWork, fromSources, vendor);
     expect(requests).toHaveLength(20);
-    // After a pause that outlived the cache, results may be cleared: that is sent whole anyway.
+    // After a pause longer than the cache lifetime, results may be cleared, because everything is sent again anyway.
     const changed = requests.filter(({ firstChangedBlock }) => firstChangedBlock !== undefined);
     expect(changed.every((request) => request === requests[10])).toBe(true);
     const shares = requests.map(({ cacheRead, cacheWrite, uncached }) => {
       return cacheRead / (cacheRead + cacheWrite + uncached);
     });
     expect(shares[9]).toBeGreaterThan(0.7);
-    // Only Google keeps prompts so long.
+    // Only Google keeps prompts for so long.
     expect((shares[10] ?? 0) > 0.7).toBe(vendor.vendor === "google");
     expect(shares[19]).toBeGreaterThan(0.7);
   });
@@ -61,7 +61,7 @@ describe.each(vendorChoices)("with $vendor", (vendor) => {
 
 const files = costFiles(readBillData("bill"), readBillData("bill-before"));
 
-it.each([...files])("%s is what the kept run says: npx -y pnpm@12 bench:pages", (name, text) => {
+it.each([...files])("%s matches the kept run (update with npx -y pnpm@12 bench:pages)", (name, text) => {
   const path = fileURLToPath(new URL(`../../../../docs/${name}`, import.meta.url));
   expect(readFileSync(path, "utf8")).toBe(text);
 });

@@ -1,8 +1,8 @@
 /**
- * What the same work costs in dollars, with Tau and with the cheapest peer: the newest pi, and those that npm
- * installed in other folders.
- * `bench:bill [--only trajectory]… [--vendor name]… [--model id] [--host "argv"] [--peer folder]… [--requests]
- * [--before commit]`. A whole run writes data/bill.json and docs/cost.md; with `--before`, that of Tau at a commit, data/bill-before.json.
+ * Measures what the same work costs in dollars with Tau and with the cheapest peer: the newest pi, or a
+ * release of pi installed by npm in another folder. `bench:bill [--only trajectory]… [--vendor name]…
+ * [--model id] [--host "argv"] [--peer folder]… [--requests] [--before commit]`. A whole run writes
+ * data/bill.json and docs/cost.md; with `--before`, a run of Tau at a commit writes data/bill-before.json.
  */
 import { parseArgs } from "node:util";
 import type { Bill } from "@tau-agent/ai/testing";
@@ -86,7 +86,7 @@ async function attempt(
     const why = error instanceof Error ? error.message : String(error);
     const failure = `${trajectory.name} with ${vendor.vendor} and ${nameOf(contestant)}: ${why}`;
     console.log(`failed: ${failure.slice(0, 1_000)}`);
-    // An older release may lack what a trajectory needs.
+    // An older release may lack a feature that a trajectory needs, which is not a failure.
     if (contestant === own || contestant === peers[0]) failures.push(failure);
     return undefined;
   }

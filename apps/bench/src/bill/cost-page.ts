@@ -14,7 +14,7 @@ const titles: Readonly<Record<BillingVendor, string>> = {
   google: "Google",
 };
 
-/** Writes the page of the last run and its pictures, and returns their paths. */
+/** Writes the page and pictures of the latest run; returns their paths. */
 export function writeCostPage(): string[] {
   return [...costFiles(readBillData("bill"), readBillData("bill-before"))].map(([name, text]) => {
     const path = fileURLToPath(new URL(`../../../../docs/${name}`, import.meta.url));
@@ -23,7 +23,7 @@ export function writeCostPage(): string[] {
   });
 }
 
-/** The page and pictures of a run, by their paths below `docs/`. */
+/** The page and pictures of a run, by path below `docs/`. */
 export function costFiles(data: BillData, before: BillData): Map<string, string> {
   const pictures = data.vendors.map(({ vendor }): [string, string] => [
     pictureOf(vendor),

@@ -1,7 +1,7 @@
 /**
- * Loaded into a host, lets it see minutes pass that nobody waits for: its clock is ahead by what the
- * file of `BillClock` says, and its timers of two seconds and more run by that clock. What it has seen,
- * and how many of those timers have run, it tells in a second file.
+ * Loaded into a host to simulate the passing of minutes. The host's clock is ahead by the amount in the file
+ * of `BillClock`, and its timers of two seconds or more run by that clock. A second file reports the time the
+ * host has seen and how many of those timers have run.
  */
 import { openSync, readSync, writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
@@ -65,7 +65,7 @@ function wait(delay, value, { signal, ref = true } = {}) {
 
 if (seen !== undefined) {
   let told = "";
-  // Two rounds behind the clock: the timers of this moment have run.
+  // Reports two rounds late, when the timers of this moment have run.
   let last = 0;
   repeat(() => {
     const text = `${last} ${fired}`.padEnd(32);

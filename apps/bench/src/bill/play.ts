@@ -4,7 +4,7 @@ import { BillSession } from "./bill-session.ts";
 import type { Trajectory } from "./trajectories/trajectory.ts";
 import type { VendorChoice } from "./vendors.ts";
 
-/** What a trajectory costs with a host and a vendor. */
+/** Measures the cost of a trajectory with a host and a vendor. */
 export async function play(
   trajectory: Trajectory,
   contestant: Contestant,
@@ -13,7 +13,7 @@ export async function play(
   await using session = await BillSession.start(contestant, vendor, trajectory.needs ?? {});
   await trajectory.play(session);
   if (session.refusal !== undefined) throw new Error(`A request was refused: ${session.refusal}`);
-  // Work that a host skips would make it cheap.
+  // A host that skips work must not appear cheap.
   if (session.script.left > 0) throw new Error(`${session.script.left} turns were not asked for`);
   return session.bill;
 }

@@ -7,19 +7,19 @@ import type { Workspace } from "../workspace.ts";
 import { prose } from "./script.ts";
 import type { VendorChoice } from "./vendors.ts";
 
-/** What a trajectory needs that is not the same for all. */
+/** What a trajectory needs in addition to the common project. */
 export interface SessionNeeds {
-  /** The model's window, where its own is too large for the trajectory. */
+  /** The context window, if the model's own is too large for the trajectory. */
   readonly window?: number | undefined;
   readonly settings?: object | undefined;
   readonly mcp?: object | undefined;
 }
 
-/** How many source files and pictures a project has. */
+/** The number of source files and of pictures in a project. */
 const FILES = 40;
 const PICTURES = 25;
 
-/** Fills a workspace with a project, and with the settings that all hosts read. */
+/** Fills a workspace with a project and the settings that all hosts read. */
 export function fillProject(
   { cwd, agentDirectory }: Workspace,
   {
@@ -57,7 +57,7 @@ const apis = {
   google: "google-generative-ai",
 } as const;
 
-/** An MCP server with so many deferred tools, which waits for a file in the project. */
+/** An MCP server with this many deferred tools that waits until a file exists in the project. */
 export function mcpServer(tools: number, file?: string): object {
   const script = fileURLToPath(new URL("../floors/mcp-server.mjs", import.meta.url));
   const args = [script, String(tools), ...(file === undefined ? [] : [file])];

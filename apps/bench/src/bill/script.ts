@@ -8,18 +8,18 @@ import {
 
 const SUMMARY = `## Goal\nMake the tests pass.\n\n## Progress\n${"- A step of the work that is done, with the file and what changed in it.\n".repeat(24)}`;
 
-/** What the model says in the conversation that a trajectory leads, in order, and elsewhere. */
+/** The model's replies, in order, for the main conversation of a trajectory, and for its subagents. */
 export class Script {
   #turns: Turn[] = [];
-  /** What a subagent says, from its request; undefined for requests of the main conversation. */
+  /** The reply to a subagent's request; undefined for requests of the main conversation. */
   aside: ((request: ScenarioRequest) => Turn | undefined) | undefined;
 
-  /** Adds to what is said next. */
+  /** Appends replies. */
   add(...turns: readonly Turn[]): void {
     this.#turns.push(...turns);
   }
 
-  /** What nobody has asked for. */
+  /** The number of replies that no request has used. */
   get left(): number {
     return this.#turns.length;
   }
@@ -30,13 +30,16 @@ export class Script {
   };
 }
 
-/** Hosts ask for summaries without tools, or in words of their own; no prompt of a trajectory says so. */
+/**
+ * Hosts request summaries without tools or with a prompt of their own; no prompt of a trajectory contains the
+ * word.
+ */
 function isSummary({ tools, lastUserText, systemPrompt }: ScenarioRequest): boolean {
   if (/summar/i.test(lastUserText.slice(-4_000))) return true;
   return tools.length === 0 && /summar/i.test(systemPrompt);
 }
 
-/** So many characters of prose, different for each number. */
+/** Prose of this length, different for each number. */
 export function prose(characters: number, number = 0): string {
   const words = "check read change value list parse test case name field error line call result";
   const list = words.split(" ");
@@ -47,7 +50,7 @@ export function prose(characters: number, number = 0): string {
   return text.slice(0, characters);
 }
 
-/** A turn of a little text and calls. */
+/** A turn with a short text and tool calls. */
 export function step(number: number, ...calls: readonly ScriptedBlock[]): Turn {
   return turn([prose(160, number), ...calls]);
 }

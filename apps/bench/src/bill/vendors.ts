@@ -1,6 +1,6 @@
 import type { BillingVendor } from "@tau-agent/ai/testing";
 
-/** A vendor, the model that does the work, and the one that it is switched to. */
+/** A vendor, the model that does the work, and the model to switch to. */
 export interface VendorChoice {
   readonly vendor: BillingVendor;
   readonly model: string;

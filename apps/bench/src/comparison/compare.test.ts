@@ -4,7 +4,7 @@ import { type Contestant, scenario } from "./scenario.ts";
 
 const contestant = (name: string): Contestant => ({ name, version: "1", command: ["true"] });
 
-it("lets all take turns, and goes on without one that fails", async () => {
+it("lets all contestants take turns, and continues without one that fails", async () => {
   const turns: string[] = [];
   const take = (name: string, value: number) => async () => {
     turns.push(name);

@@ -7,7 +7,7 @@ import type { Contestant, Scenario, Stage, Turn } from "./scenario.ts";
 
 const FLOOR = "floor";
 
-/** Who takes part, Tau first, and how thoroughly. */
+/** The contestants, Tau first, and how thorough the comparison is. */
 export interface CompareOptions {
   readonly tau: Contestant;
   readonly peers: readonly Contestant[];
@@ -22,7 +22,7 @@ export async function compare(
   const results = new Results();
   await using stack = new AsyncDisposableStack();
   const stage = async (): Promise<Stage> => {
-    // Of its own, so that nobody waits for another's unread reply.
+    // A separate server, so that no contestant waits for another's unread reply.
     const server = stack.use(await RemoteModelServer.start());
     const workspace = stack.use(new Workspace(server.baseUrl));
     addSearchPrograms(workspace);
@@ -39,7 +39,7 @@ export async function compare(
     for (const [name, turn] of turns) await results.try(name, turn);
   }
   for (let round = 0; round < (isQuick ? 2 : scenario.rounds); round++) {
-    // Each round begins with another, so that none always follows the same.
+    // Each round starts with a different contestant, so that none always follows the same one.
     const order = [...turns].map((_, index, all) => all[(index + round) % all.length]);
     for (const entry of order) {
       if (!entry || results.hasFailed(entry[0])) continue;
@@ -65,7 +65,7 @@ export async function compare(
   });
 }
 
-/** The values of all contestants, and who failed. */
+/** The values of all contestants, and which of them failed. */
 class Results {
   readonly #values = new Map<string, number[]>();
   readonly #failures = new Map<string, string>();
@@ -78,7 +78,7 @@ class Results {
     return this.#failures.has(contestant);
   }
 
-  /** A contestant that fails is out, and the others go on. */
+  /** A failed contestant is excluded, and the others continue. */
   async try(contestant: string, action: () => Promise<unknown>): Promise<void> {
     try {
       if (!this.hasFailed(contestant)) await action();

@@ -14,7 +14,7 @@ interface Medians {
   readonly peers?: Readonly<Record<string, number>>;
 }
 
-/** A whole run of the comparison, as it is committed: the pages and plots are made from it. */
+/** A whole, committed run of the comparison, from which the pages and plots are generated. */
 export interface ComparisonData {
   readonly date: string;
   readonly machine: string;
@@ -38,12 +38,12 @@ export function writeComparisonData(rows: readonly Comparison[], options: Compar
   writeFileSync(path, `${JSON.stringify(data, null, 2)}\n`);
 }
 
-/** The run that was kept last. */
+/** The latest kept run. */
 export function readComparisonData(): ComparisonData {
   return JSON.parse(readFileSync(path, "utf8"));
 }
 
-/** The rows of a run, with what is wanted of them today. */
+/** The rows of a run with their current targets. */
 export function comparisonsOf({ rows }: ComparisonData): Comparison[] {
   const specs = scenarios.flatMap((scenario) => Object.entries(scenario.rows));
   return specs.flatMap(([name, spec]): Comparison[] => {

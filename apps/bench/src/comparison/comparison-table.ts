@@ -21,13 +21,13 @@ const head = [
   "",
 ];
 
-/** Rows of the comparison as cells, the head first. */
+/** The rows of the comparison as table cells, the header first. */
 export function comparisonCells(rows: readonly Comparison[]): string[][] {
   return [head, ...rows.map(cells)];
 }
 
 export function comparisonTable(rows: readonly Comparison[]): string {
-  // A terminal has no room for sentences.
+  // A terminal is too narrow for the column with sentences.
   const all = comparisonCells(rows).map((row) => row.filter((_, column) => column !== 1));
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const pad = (cell: string, column: number) =>

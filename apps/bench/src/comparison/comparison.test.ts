@@ -22,7 +22,7 @@ it("compares medians with the best peer and with the floor", () => {
   expect([peerRatio(row), floorRatio(row)]).toEqual([0.4, 2]);
 });
 
-it("misses a row when a ratio is above its target, or Tau has no result", () => {
+it("misses a row when a ratio exceeds its target, or Tau has no result", () => {
   expect(holds(row)).toBe(true);
   expect(holds({ ...row, tau: result(51) })).toBe(false);
   expect(holds({ ...row, floorResult: result(19) })).toBe(false);
@@ -36,12 +36,12 @@ it("cannot miss a row that has nothing to compare with", () => {
   expect(holds({ ...rest, peers: [] })).toBe(true);
 });
 
-it("shows both ratios beside what is wanted", () => {
+it("shows both ratios next to their targets", () => {
   const text = comparisonTable([row, { ...row, name: "late", tau: result(80) }]);
   expect(text).toMatch(/start +40\.0 ms +100 ms +20\.0 ms +0\.40 +≤ 0\.5 +2\.00 +≤ 2 +ok/);
   expect(text).toMatch(/late .* 0\.80 +≤ 0\.5 +4\.00 +≤ 2 +MISSED/);
 });
 
-it("does not praise a row whose peer has no result", () => {
+it("does not mark a row as passed if its peer has no result", () => {
   expect(comparisonTable([{ ...row, peers: [] }])).toMatch(/start .* ≤ 2 +not compared$/m);
 });

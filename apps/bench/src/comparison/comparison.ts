@@ -7,11 +7,11 @@ export interface Comparison extends RowSpec {
   readonly tau?: Summary;
   readonly peers: readonly { readonly name: string; readonly result: Summary }[];
   readonly floorResult?: Summary;
-  /** Contestants that failed, and how. */
+  /** The contestants that failed, and why. */
   readonly failures: readonly string[];
 }
 
-/** The peer with the least median. */
+/** The peer with the lowest median. */
 export function bestPeer({ peers }: Comparison): Comparison["peers"][number] | undefined {
   return peers.toSorted((a, b) => a.result.median - b.result.median)[0];
 }
@@ -24,7 +24,7 @@ export function floorRatio(row: Comparison): number | undefined {
   return ratio(row.tau, row.floorResult);
 }
 
-/** Whether Tau was measured, and within its targets as far as there is something to compare it with. */
+/** Whether Tau was measured and meets all targets for which there is something to compare with. */
 export function holds(row: Comparison): boolean {
   return (
     row.tau !== undefined &&
@@ -34,7 +34,7 @@ export function holds(row: Comparison): boolean {
   );
 }
 
-/** Whether there is a result for everything that a target of the row compares with. */
+/** Whether there is a result for everything that the row's targets compare with. */
 export function isCompared(row: Comparison): boolean {
   const lacksPeer = row.peer !== undefined && peerRatio(row) === undefined;
   const lacksFloor = row.floor !== undefined && floorRatio(row) === undefined;

@@ -12,7 +12,7 @@ export const tauHello = {
   stream: "delta",
 };
 
-/** Tau, in the form of replies that its documents advise. */
+/** Tau with the streaming form that its documentation recommends. */
 export function tau(given: string | undefined): Contestant {
   const { version } = readManifest(import.meta.resolve("@tau-agent/cli/package.json"));
   return { name: "tau", version, command: hostCommand(given), hello: tauHello };
@@ -37,13 +37,13 @@ function piOf(manifest: string): Contestant {
   return { name: "pi", version, command };
 }
 
-/** A host that was named by its command line. */
+/** A host given by its command line. */
 export function otherPeer(commandLine: string): Contestant {
   const [program = "", ...args] = commandLine.split(" ");
   return { name: commandLine, version: "", command: [program, ...args] };
 }
 
-/** Gives a host the programs that pi would download: the ripgrep that Tau has, and `fd` from the PATH. */
+/** Gives a host the programs that pi would otherwise download: Tau's ripgrep, and `fd` from the PATH. */
 export function addSearchPrograms(workspace: Workspace): void {
   const folder = join(workspace.agentDirectory, "bin");
   mkdirSync(folder);

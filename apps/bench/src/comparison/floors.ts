@@ -5,13 +5,13 @@ import type { Stage } from "./scenario.ts";
 
 type Floor = "sse-client" | "answer-commands" | "pipe-reader" | "read-session";
 
-/** Starts one of the programs that do the least. */
+/** Starts one of the floor programs, which do the minimum of work. */
 export function startFloor({ workspace }: Stage, name: Floor, ...args: readonly string[]): Child {
   const path = fileURLToPath(new URL(`../floors/${name}.mjs`, import.meta.url));
   return workspace.spawn([process.execPath, path, ...args]);
 }
 
-/** What a prompt is to a host: a request, or several with tool calls between them. */
+/** The equivalent of a prompt for a floor program: one request, or several with tool calls in between. */
 export async function runFloorPrompt(child: Child, { server }: Stage, turns = 1): Promise<void> {
   const end = settled(child);
   child.send({ url: server.baseUrl, turns });

@@ -2,7 +2,7 @@ import type { Child } from "../child.ts";
 import type { Exchange } from "../model-server.ts";
 import type { Contestant, Stage } from "./scenario.ts";
 
-/** The tools that pi has, too; some of them are off by default there. */
+/** The tools that pi also has; some of them are off by default there. */
 export const commonTools = "read,bash,edit,write,grep,find,ls";
 
 /** Starts a host and waits until it answers; without `args`, its sessions have no files. */

@@ -1,6 +1,6 @@
 /**
- * What keeps rows from their targets, from profiles; docs/performance-targets.md shows those of the rows that miss. Take
- * a line out when its row has held for a while.
+ * What keeps rows from meeting their targets, according to profiles. docs/performance-targets.md shows the
+ * entries of rows that miss; remove an entry once its row has met its target for a while.
  */
 export const limits: Readonly<Record<string, string>> = {
   start:

@@ -1,4 +1,4 @@
-/** A table of Markdown; the columns after the first so many are numbers. */
+/** A Markdown table; the columns after the first `textColumns` contain numbers. */
 export function markdownTable(
   [head = [], ...body]: readonly (readonly string[])[],
   textColumns: number,

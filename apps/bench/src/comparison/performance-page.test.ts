@@ -8,18 +8,18 @@ import { scenarios } from "./scenarios/index.ts";
 
 const files = performanceFiles(readComparisonData());
 
-it.each([...files])("%s is what the kept run says: npx -y pnpm@12 bench:pages", (name, text) => {
+it.each([...files])("%s matches the kept run (update with npx -y pnpm@12 bench:pages)", (name, text) => {
   const path = fileURLToPath(new URL(`../../../../docs/${name}`, import.meta.url));
   expect(readFileSync(path, "utf8")).toBe(text);
 });
 
-it("shows every row in one picture", () => {
+it("shows every row in exactly one picture", () => {
   const shown = plots.flatMap(({ rows }) => Object.keys(rows));
   const all = scenarios.flatMap(({ rows }) => Object.keys(rows));
   expect(shown.toSorted()).toEqual(all.toSorted());
 });
 
-it("shows readers values, and contributors targets and misses", () => {
+it("shows values to readers, and targets and misses to contributors", () => {
   const [page = "", targets = ""] = ["performance.md", "performance-targets.md"].map((name) =>
     files.get(name),
   );
@@ -28,7 +28,7 @@ it("shows readers values, and contributors targets and misses", () => {
   for (const { name } of plots) expect(page).toContain(`(images/performance-${name}.svg)`);
 });
 
-it("draws bars as long as their values, in colours for light and dark", () => {
+it("draws bars proportional to their values, in colours for light and dark", () => {
   const svg = files.get("images/performance-start.svg") ?? "";
   const lengths = [...svg.matchAll(/class="(tau|peer)" x="20" y="\d+" width="(\d+)"/g)];
   const [tau = 0, peer = 1] = lengths.slice(0, 2).map(([, , width]) => Number(width));

@@ -10,7 +10,7 @@ import { type PlotSpec, plots } from "./plots.ts";
 
 const NOTE = `<!-- Written by \`npx -y pnpm@12 bench:pages\` from apps/bench/data/comparison.json. -->`;
 
-/** Writes the pages of the last run of the comparison, and returns their paths. */
+/** Writes the pages of the latest run of the comparison; returns their paths. */
 export function writePerformancePages(): string[] {
   const files = performanceFiles(readComparisonData());
   return [...files].map(([name, text]) => {
@@ -20,7 +20,7 @@ export function writePerformancePages(): string[] {
   });
 }
 
-/** The pages and pictures of a run, by their paths below `docs/`. */
+/** The pages and pictures of a run, by path below `docs/`. */
 export function performanceFiles(data: ComparisonData): Map<string, string> {
   const rows = comparisonsOf(data);
   return new Map([
@@ -72,9 +72,9 @@ ${markdownTable(comparisonCells(rows), 2)}
 ${notMeasured}${limitsOf(rows)}`;
 }
 
-/** All values, in the order of the pictures, whose titles are part of what a row says. */
+/** All values, in the order of the pictures; a picture's title completes the labels of its rows. */
 function valueCells(rows: readonly Comparison[]): string[][] {
-  // A value and its unit stay in one line.
+  // Keeps a value and its unit on one line.
   const value = (row: Comparison, result: Comparison["tau"]) =>
     amount(row, result).replace(" ", "\u00a0");
   const cells = plots.flatMap(({ title, rows: names }) =>
@@ -88,12 +88,12 @@ function valueCells(rows: readonly Comparison[]): string[][] {
   return [["What", "Tau", "pi", "floor"], ...cells];
 }
 
-/** A label behind a colon; abbreviations stay as they are. */
+/** A label after a colon in lower case, except for abbreviations. */
 function inSentence(label: string): string {
   return /^[A-Z][A-Z]/.test(label) ? label : label.charAt(0).toLowerCase() + label.slice(1);
 }
 
-/** What keeps the rows that miss a target from it, where that is known. */
+/** The known reasons why rows miss their targets. */
 function limitsOf(rows: readonly Comparison[]): string {
   const known = rows.filter((row) => !holds(row) && limits[row.name] !== undefined);
   const list = known.map(({ name }) => `- \`${name}\`: ${limits[name]}.`);

@@ -2,18 +2,18 @@ const WIDTH = 560;
 const MARGIN = 20;
 const BAR = 14;
 const ROW = 66;
-/** Room for the value behind the longest bar. */
+/** Space for the value after the longest bar. */
 const VALUE = 92;
 const LONGEST = WIDTH - 2 * MARGIN - VALUE;
 
-/** Two values of one row: the bars share a scale, whose end is the larger of the two. */
+/** Two values of one row. The bars share a scale that ends at the larger value. */
 export interface PlotRow {
   readonly what: string;
   readonly tau: { readonly value: number; readonly text: string };
   readonly peer: { readonly value: number; readonly text: string };
 }
 
-/** Bars of Tau beside a peer, for light and dark pages, wide enough to be read on a phone. */
+/** Bars for Tau and a peer, for light and dark pages, large enough to read on a phone. */
 export function plotSvg(title: string, peer: string, rows: readonly PlotRow[]): string {
   const height = 70 + rows.length * ROW;
   const words = rows.map(({ what, tau, peer: other }) => `${what}: ${tau.text}, ${other.text}`);

@@ -1,4 +1,4 @@
-/** A picture of the page: its rows, each with a label that can be read without the others. */
+/** A picture of the page: its rows, each with a label that is clear on its own. */
 export interface PlotSpec {
   /** The end of the file's name. */
   readonly name: string;
@@ -6,7 +6,7 @@ export interface PlotSpec {
   readonly rows: Readonly<Record<string, string>>;
 }
 
-/** All pictures: each row that peers take part in is in one of them, so that none is left out. */
+/** All pictures. Each row with peers is in one of them; a test checks that none is missing. */
 export const plots: readonly PlotSpec[] = [
   {
     name: "start",

@@ -8,13 +8,13 @@ export function rowNames(): string[] {
   return scenarios.flatMap(({ rows }) => Object.keys(rows));
 }
 
-/** The rows whose targets need no peer: a ratio to the floor, or a largest value. */
+/** The rows whose targets need no peer: a ratio to the floor, or a maximum. */
 export function rowsWithoutPeers(): string[] {
   const specs = scenarios.flatMap(({ rows }) => Object.entries(rows));
   return specs.flatMap(([name, { floor, most }]) => ((floor ?? most) === undefined ? [] : [name]));
 }
 
-/** Measures the rows that are named, or all, and prints each scenario when it is done. */
+/** Measures the named rows, or all, and prints each scenario when it is done. */
 export async function runComparisons(
   options: CompareOptions,
   only: readonly string[] | undefined,

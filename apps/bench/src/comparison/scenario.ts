@@ -1,7 +1,7 @@
 import type { RemoteModelServer } from "../remote-model-server.ts";
 import type { Workspace } from "../workspace.ts";
 
-/** One line of the comparison: what is measured, and how Tau must compare. Less is better in all. */
+/** One line of the comparison: what is measured, and the targets for Tau. Lower is better in every row. */
 export interface RowSpec {
   readonly what: string;
   /** Default: ms. */
@@ -10,16 +10,16 @@ export interface RowSpec {
   readonly peer?: number;
   /** The largest acceptable ratio of Tau to the floor. */
   readonly floor?: number;
-  /** The largest acceptable value, where a ratio says too little. */
+  /** The largest acceptable value, if a ratio alone is not enough. */
   readonly most?: number;
 }
 
-/** The place a contestant works in. */
+/** The environment in which a contestant works. */
 export interface Stage {
   readonly server: RemoteModelServer;
-  /** Of this contestant alone. */
+  /** Not shared with other contestants. */
   readonly workspace: Workspace;
-  /** Smaller sizes, to see that it runs. */
+  /** Smaller sizes, to check that the scenario works. */
   readonly isQuick: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Contestant {
 /** The results of one turn, by the names of rows. */
 type Values<Name extends string> = Readonly<Partial<Record<Name, number>>>;
 
-/** Measures once; called again and again, in turns with the other contestants. */
+/** Measures once; called repeatedly, alternating with the other contestants. */
 export type Turn<Name extends string> = () => Promise<Values<Name>>;
 
 /** Rows that are measured together, because they need the same preparation. */
@@ -44,9 +44,9 @@ export interface Scenario<Name extends string = string> {
   readonly rounds: number;
   /** Turns that are not counted; default 1. */
   readonly warmUps?: number;
-  /** Prepares a host, and returns how it takes its turn. */
+  /** Prepares a host; returns the function that takes a turn. */
   host(stage: Stage, contestant: Contestant): Promise<Turn<Name>>;
-  /** The same for the least that a program must do for the same work. */
+  /** The same for a program that does the minimum for the same work. */
   floor?(stage: Stage): Promise<Turn<Name>>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Lets a model solve small tasks through the built host and counts what it gets right:
- * `evaluate --provider <id> --model <id> [--thinking <level>] [--only name]… [--repeat n]
- * [--timeout seconds] [--json path] [--host "argv"]`, or `--scripted` without a model.
+ * Has a model solve small tasks through the built host and counts the correct solutions: `evaluate --provider
+ * <id> --model <id> [--thinking <level>] [--only name]… [--repeat n] [--timeout seconds] [--json path]
+ * [--host "argv"]`, or `--scripted` without a model.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ async function evaluate(args: readonly string[]): Promise<void> {
   const host: EvaluationHost = {
     command: hostCommand(values.host),
     args,
-    // The user's own keys and models: it is the user's model that is asked.
+    // The user's own keys and models, because a real model is called.
     env: process.env,
     timeoutMs: Number(values.timeout) * 1000,
   };

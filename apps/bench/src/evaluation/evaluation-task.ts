@@ -1,10 +1,10 @@
-/** A call as a model might make it; `FILE` and `FOLDER` in an argument are those of the task. */
+/** A tool call as a model might make it; `FILE` and `FOLDER` in an argument are replaced by the task's paths. */
 export interface ScriptedCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** What becomes of it: an exact or a loose match, or an error. Default exact. */
+  /** The expected outcome: an exact match, a loose match or an error. Default: exact. */
   readonly outcome?: "exact" | "loose" | "refused";
-  /** An expression that the last result matches, whose groups fill `{{1}}`, … in the arguments. */
+  /** A regular expression for the previous result, whose groups fill `{{1}}`, … in the arguments. */
   readonly after?: string;
 }
 
@@ -15,14 +15,14 @@ export interface EvaluationTask {
   readonly fileName: string;
   readonly start: string;
   readonly expected: string;
-  /** What else is there at the start, by paths below the folder of the task. */
+  /** Other initial files, by path below the task's folder. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What the model is asked to do; `FILE` is the path of the file, `FOLDER` that of the task. */
+  /** The prompt for the model; `FILE` is the path of the file, `FOLDER` that of the task. */
   readonly task: string;
-  /** Tools without which it does not count as solved. */
+  /** Tools that must be called for the task to count as solved. */
   readonly uses?: readonly string[];
   readonly scripted: readonly ScriptedCall[];
-  /** What subagents answer, by what is in their task. */
+  /** The answers of subagents, by a text in their task. */
   readonly subagents?: Readonly<Record<string, string>>;
 }
 
@@ -30,7 +30,7 @@ export function lines(...all: readonly string[]): string {
   return all.map((line) => `${line}\n`).join("");
 }
 
-/** A text with some parts replaced; each must be in it once. */
+/** A text with some parts replaced; each part must occur exactly once. */
 export function changed(text: string, changes: readonly (readonly [string, string])[]): string {
   return changes.reduce((current, [from, to]) => {
     const pieces = current.split(from);

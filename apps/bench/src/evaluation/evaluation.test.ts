@@ -15,7 +15,7 @@ beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-evaluation-test-"));
   const script = join(folder, "script.json");
   writeFileSync(script, JSON.stringify(scriptOf(evaluationTasks)));
-  // From its sources, so that the test needs no build; so are the hosts of subagents.
+  // Runs the host and the hosts of subagents from their sources, so that the test needs no build.
   const options = `${process.env.NODE_OPTIONS ?? ""} --conditions=@tau-agent/source`;
   const all = await runTasks(evaluationTasks, {
     command: [process.execPath, cli],
@@ -28,9 +28,9 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => results.clear());
 
-describe("the tasks, with the mistakes that models make", () => {
+describe("the tasks, with typical mistakes of models", () => {
   it.each(evaluationTasks.map((task) => [task.name, task] as const))(
-    "%s is solved",
+    "%s can be solved",
     (name, task) => {
       const result = results.get(name);
       expect(result?.error).toBeUndefined();
@@ -40,7 +40,7 @@ describe("the tasks, with the mistakes that models make", () => {
     },
   );
 
-  it("that are edits are 30 in five languages, and none is solved from the start", () => {
+  it("include 30 edits in five languages, none solved from the start", () => {
     expect(editTasks).toHaveLength(30);
     expect(new Set(editTasks.map(({ name }) => name)).size).toBe(30);
     expect(new Set(editTasks.map(({ language }) => language)).size).toBe(5);

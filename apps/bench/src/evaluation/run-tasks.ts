@@ -9,9 +9,9 @@ import { releaseServer } from "./tasks/tools.ts";
 
 export interface TaskResult {
   readonly task: EvaluationTask;
-  /** The file is as expected, byte for byte, and the tools were called that the task is about. */
+  /** Whether the file is as expected, byte for byte, and the required tools were called. */
   readonly isSolved: boolean;
-  /** Of each call that read or changed files, in order. */
+  /** The outcome of each call that read or changed files, in order. */
   readonly calls: readonly ("exact" | "loose" | "refused")[];
   /** Tools of {@link EvaluationTask.uses} that were not called. */
   readonly unused: readonly string[];
@@ -26,7 +26,7 @@ export interface EvaluationHost {
   /** The model and its settings, as options of the host. */
   readonly args: readonly string[];
   readonly env: Environment;
-  /** After which a task has failed. */
+  /** The time limit after which a task has failed. */
   readonly timeoutMs: number;
 }
 
@@ -108,12 +108,12 @@ async function runTask(
   };
 }
 
-/** Where a task's file is, seen from the host's folder. */
+/** The path of a task's file, relative to the host's folder. */
 function pathOf({ name, fileName }: EvaluationTask): string {
   return `${name}/${fileName}`;
 }
 
-/** A text of a task with the paths that the host sees. */
+/** The text of a task with the paths that the host sees. */
 export function withPaths(text: string, task: EvaluationTask): string {
   return text.replaceAll("FILE", pathOf(task)).replaceAll("FOLDER", task.name);
 }

@@ -2,7 +2,7 @@ import type { EvaluationTask, ScriptedCall } from "./evaluation-task.ts";
 import { withPaths } from "./run-tasks.ts";
 
 export function scriptOf(tasks: readonly EvaluationTask[]): object[] {
-  // A subagent's process plays the same script, from its beginning.
+  // A subagent's process plays the same script from the start.
   const answers = tasks.flatMap(({ subagents = {} }) =>
     Object.entries(subagents).map(([part, content]) => ({
       content,

@@ -1,4 +1,4 @@
-/** The least a program can do with commands: parse each line and answer it. */
+/** The minimum that a program can do with commands: parse each line and answer it. */
 import { createInterface } from "node:readline";
 
 for await (const line of createInterface({ input: process.stdin })) {

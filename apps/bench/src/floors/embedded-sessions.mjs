@@ -1,6 +1,6 @@
 /**
- * A program that embeds many sessions: it answers the commands of `many-sessions` and hands on the deltas of each
- * session, as the floor does.
+ * A program that embeds many sessions: it answers the commands of `many-sessions` and passes on the deltas of
+ * each session, as the floor does.
  */
 import { createInterface } from "node:readline";
 import { createAgentSession } from "@tau-agent/coding-agent";

@@ -1,5 +1,5 @@
 /**
- * Sends frames as lines; those of one turn of the event loop leave in one write.
+ * Sends frames as lines; those of one turn of the event loop are sent in one write.
  *
  * @param {(text: string) => void} write
  * @returns {(frame: object) => void}

@@ -1,8 +1,8 @@
 /**
- * The least a program can do with the replies of many sessions: read each from its own connection, and write each
- * delta as a line that names its session; lines of one turn of the event loop leave in one write. It answers
- * `get_state` with next to nothing. Reads lines of JSON: `{type: "prompt", sessionId, url}`; with `--listen`, messages of
- * a WebSocket, to which it sends each line.
+ * The minimum that a program can do with the replies of many sessions: read each from its own connection, and
+ * write each delta as a line that names its session. Lines of one turn of the event loop are sent in one
+ * write. It answers `get_state` with next to nothing. Reads lines of JSON: `{type: "prompt", sessionId,
+ * url}`; with `--listen`, messages of a WebSocket, to which it sends each line.
  */
 import { Agent, request } from "node:http";
 import { createInterface } from "node:readline";

@@ -1,5 +1,5 @@
-// An MCP server on stdio that does the least: `[tools] [file]` has so many tools that do nothing, 1 by
-// default, and answers once the file is there.
+// An MCP server on stdio that does the minimum: with the arguments `[tools] [file]`, it offers this many
+// tools without effect (by default 1) and answers once the file exists.
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";

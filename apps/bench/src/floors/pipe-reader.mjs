@@ -1,4 +1,4 @@
-/** The least a program can do with a command's output: read it and discard it. */
+/** The minimum that a program can do with a command's output: read it and discard it. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";

@@ -1,6 +1,6 @@
 /**
- * The least a server can do with a streamed reply: hand each delta to one client, over a bare `ws` and a bare
- * `http` server. A client asks for the reply at `?model=<url>`.
+ * The minimum that a server can do with a streamed reply: pass each delta to one client, over a bare `ws` and
+ * a bare `http` server. A client requests the reply at `?model=<url>`.
  */
 import { createServer } from "node:http";
 import { WebSocketServer } from "ws";

@@ -1,5 +1,5 @@
 /**
- * The least a program can do with a streamed reply: read it and parse each event.
+ * The minimum that a program can do with a streamed reply: read it and parse each event.
  *
  * @param {string} url
  * @param {object[]} messages
@@ -26,7 +26,7 @@ export async function* readDeltas(url, messages) {
 }
 
 /**
- * A delta as hosts announce it.
+ * A delta in the form that hosts send.
  *
  * @param {string} delta
  */

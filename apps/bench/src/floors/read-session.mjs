@@ -1,4 +1,4 @@
-/** The least a program can do with a session file: read it and parse each line. */
+/** The minimum that a program can do with a session file: read it and parse each line. */
 import { readFileSync } from "node:fs";
 
 let entries = 0;

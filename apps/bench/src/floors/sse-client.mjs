@@ -1,7 +1,7 @@
 /**
- * The least a program can do with a streamed reply: read it, parse each event, write each delta as
- * a line. Reads requests as lines of JSON: `{url, body, turns?}`. With `turns`, it repeats the
- * request that often, each time with one more tool call and result.
+ * The minimum that a program can do with a streamed reply: read it, parse each event, write each delta as a
+ * line. Reads requests as lines of JSON: `{url, body, turns?}`. With `turns`, it repeats the request that
+ * often, each time with one more tool call and result.
  */
 import { createInterface } from "node:readline";
 import { readDeltas, updateOf } from "./read-deltas.mjs";

@@ -15,7 +15,7 @@ export const bashMemory: Measurement = {
     await using server = await ModelServer.start();
     using workspace = new Workspace(server.baseUrl);
     const large = 200;
-    // Not smaller: any Node that reads a pipe grows its buffers for the first few MiB.
+    // Not smaller: the buffers of any Node process that reads a pipe grow during the first few MiB.
     const small = large / 8;
     const byCommand = async (host: Child, mib: number) => {
       await host.request("bash", { command: printing(mib) });

@@ -7,9 +7,9 @@ import { type BenchOptions, comparedRow, type Measurement, type Row } from "../m
 import { sessionLines } from "../session-lines.ts";
 import { Workspace } from "../workspace.ts";
 
-/** How much more a response of the same size may cost in a session that is 20 times as long. */
+/** The acceptable cost ratio of a response of the same size when the session is 20 times as long. */
 const SAME_SIZE = 4;
-/** How much more a byte of a longer list may cost. */
+/** The acceptable cost ratio of a byte in a longer list. */
 const PER_BYTE = 3;
 const [SMALL, LARGE] = [1_000, 20_000];
 
@@ -34,7 +34,7 @@ interface Cost {
 
 type Costs = Readonly<Record<string, readonly Cost[]>>;
 
-/** How the time of commands grows with the session, beyond the bytes they return. */
+/** How the time of commands grows with the session, beyond the growth of their responses. */
 export const commandGrowth: Measurement = {
   name: "command-growth",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {

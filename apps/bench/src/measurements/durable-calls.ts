@@ -5,9 +5,9 @@ import { ModelServer, type ToolCall } from "../model-server.ts";
 import { makeRepository } from "../repository.ts";
 import { Workspace } from "../workspace.ts";
 
-/** How much longer a turn may take in a small project. */
+/** The acceptable slowdown of a turn in a small project. */
 const SMALL_RATIO = 1.5;
-/** How many ms longer a turn with a command may take in a large one. */
+/** How many ms longer a turn with a command may take in a large project. */
 const LARGE_MORE_MS = 200;
 
 interface Turn {
@@ -42,7 +42,7 @@ const turns: readonly Turn[] = [
   },
 ];
 
-/** What a turn costs when what its call does survives the host, beside one whose entries are flushed alone. */
+/** The cost of a turn whose calls survive the host, compared with one whose entries are only flushed. */
 export const durableCalls: Measurement = {
   name: "durable-calls",
   async run(options: BenchOptions): Promise<Row[]> {
@@ -66,7 +66,7 @@ async function rowsOf(files: number, { isQuick, hostCommand }: BenchOptions): Pr
     for (let round = 0; round < count; round += 1) {
       for (const [at, host] of hosts.entries()) {
         const took = await time(host, server, call(round));
-        // The first one loads what all of them use.
+        // The first round loads code that all contestants use.
         if (round > 0) times[at]?.push(took);
       }
     }

@@ -14,7 +14,7 @@ const program = fileURLToPath(
 const idleWorker = fileURLToPath(new URL("../floors/idle-worker.mjs", import.meta.url));
 const CONCURRENCY = 2;
 
-/** How long a worker takes for a prompt of one short reply, compared with a worker that does nothing. */
+/** How long a worker takes for a prompt with one short reply, compared with a worker that does nothing. */
 export const fleetJobs: Measurement = {
   name: "fleet-jobs",
   async run({ isQuick }: BenchOptions): Promise<Row[]> {
@@ -47,7 +47,7 @@ export const fleetJobs: Measurement = {
   },
 };
 
-/** The time of each job, in ms, from adding the first to the end of the last. */
+/** The average time per job in ms, from adding the first to the end of the last. */
 async function run(
   url: string,
   { queue: name, count, round }: { queue: string; count: number; round: number },
@@ -56,7 +56,7 @@ async function run(
   const listening = connection.duplicate();
   const queue = new Queue(name, { connection });
   const ends = new QueueEvents(name, { connection: listening });
-  // Each job that is waited for adds some.
+  // Each awaited job adds listeners.
   for (const emitter of [queue, ends]) emitter.setMaxListeners(0);
   await ends.waitUntilReady();
   const started = performance.now();

@@ -7,7 +7,7 @@ import { Workspace } from "../workspace.ts";
 const ACCEPTED_MS = 5;
 /** Ends the stream eventually, even if a host never answers. */
 const MOST_DELTAS = 100_000;
-/** Four deltas each time: some thousands per second, more than any model produces. */
+/** Four deltas per write: several thousand per second, more than any model produces. */
 const PAUSE_MS = 1;
 
 /** How long a client waits for `get_state` while a reply streams fast. */
@@ -36,7 +36,7 @@ export const getStateLatency: Measurement = {
   },
 };
 
-/** Sends one request after another while a reply streams; the times in ms. */
+/** Sends one request after another while a reply streams; returns the times in ms. */
 async function askDuringReply(host: Child, server: ModelServer, count: number): Promise<number[]> {
   await host.request("new_session");
   let isDone = false;

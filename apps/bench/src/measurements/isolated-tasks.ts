@@ -37,7 +37,7 @@ export const isolatedTasks: Measurement = {
     const line = (index: number) => `${index}: a line as long as lines are\n`;
     await makeRepository(workspace.cwd, size.files, (index) => line(index).repeat(LINES));
     const host = await workspace.startHost(hostCommand, { stream: "delta" });
-    // The first call of a host loads what the tool needs.
+    // A host's first call loads what the tool needs.
     await call({ server, workspace, host }, { trees: 1, files: size.files }, false);
     const plain = await call({ server, workspace, host }, size, false);
     const floor = await measureFloor(workspace, size);
@@ -76,8 +76,8 @@ function row(
 }
 
 /**
- * One call of `task`: the time until all subagents have asked their model, and from their replies
- * to the end.
+ * Makes one `task` call; returns the time until all subagents have sent a request, and from their replies to
+ * the end.
  */
 async function call(
   { server, workspace, host }: { server: ModelServer; workspace: Workspace; host: Child },
@@ -104,10 +104,7 @@ async function call(
   return { readyMs: readyAt - startedAt, endMs: performance.now() - releasedAt, diskMib };
 }
 
-/**
- * The same with plain git: as many worktrees created and removed at once, and one to measure its
- * size.
- */
+/** The same with plain git: creates and removes as many worktrees at once, and one more to measure its size. */
 async function measureFloor(
   { cwd, agentDirectory }: Workspace,
   { trees }: Size,
@@ -135,7 +132,7 @@ async function canShareBlocks(cwd: string, agentDirectory: string): Promise<bool
   );
 }
 
-/** Of the whole file system, once everything is on disk: only this shows what is shared. */
+/** The used space of the whole file system after a sync, because only this accounts for shared blocks. */
 async function usedBytes(path: string): Promise<number> {
   await run("sync");
   const { blocks, bfree, bsize } = await statfs(path);

@@ -7,17 +7,17 @@ import { settledMib } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 import { type SessionProgram, type SessionWay, sessionWays } from "./session-clients.ts";
 
-/** The pace of a quick model: 50 deltas a second. */
+/** The pace of a fast model: 50 deltas per second. */
 const pauseMs = 20;
 const text = "twelve chars";
 const windowMs = 4_000;
-/** A host gives memory back a second after its last session. */
+/** A host releases memory a second after its last session has closed. */
 const closedMs = 3_000;
 const statePauseMs = 100;
 
 /**
- * So many sessions of one host that stream at once, beside a program that only moves their deltas: over stdio, a
- * WebSocket, and in a program that embeds them.
+ * A number of sessions of one host that stream at once, compared with a program that only forwards their
+ * deltas: over stdio, over a WebSocket, and in a program that embeds them.
  */
 export const manySessions: readonly Measurement[] = sessionWays.flatMap((way) =>
   [50, 200, 500, 1_000].map((sessions) => ({
@@ -32,25 +32,25 @@ export const manySessions: readonly Measurement[] = sessionWays.flatMap((way) =>
   })),
 );
 
-/** What a program spent while all its sessions streamed, and how late it was. */
+/** The CPU and memory that a program used while all its sessions streamed, and its delays. */
 interface Streamed {
-  /** In µs of CPU, per delta. */
+  /** CPU time per delta, in µs. */
   readonly cpu: number;
-  /** In ms, between frames of one session at the client. */
+  /** Time between frames of one session at the client, in ms. */
   readonly gap: number;
-  /** In ms, from `get_state` to its answer. */
+  /** Time from `get_state` to its answer, in ms. */
   readonly state: number;
-  /** In MiB. */
+  /** Memory, in MiB. */
   readonly memory: number;
 }
 
 interface Hosted extends Streamed {
-  /** In MiB per session. */
+  /** Memory of a streaming session, in MiB. */
   readonly streaming: number;
   readonly idle: number;
-  /** In ms per session. */
+  /** Time to open a session, in ms. */
   readonly opening: number;
-  /** In MiB, beyond that after the first wave, once the second and the third are closed as well. */
+  /** Memory after the third wave of sessions is closed, beyond that after the first wave, in MiB. */
   readonly growth: number;
 }
 
@@ -74,7 +74,7 @@ async function measureHost(
   const host = await way.startHost(workspace, hostCommand);
   const { child, client } = host;
   await client.request("initialize", { stream: "delta" });
-  // The first session loads what all of them share.
+  // The first session loads what all sessions share.
   const [first = ""] = await openAll(client, workspace, 1);
   const ended = client.next(({ type }) => type === "agent_settled");
   client.send({ type: "prompt", sessionId: first, message: "Go on." });
@@ -125,7 +125,7 @@ interface Wave extends SessionProgram {
   readonly isQuick: boolean;
 }
 
-/** Lets all sessions stream, and measures while none has yet to begin and none has ended. */
+/** Makes all sessions stream, and measures between the start of the last reply and the end of the first. */
 async function stream({ child, client, server, sessions, isQuick }: Wave): Promise<Streamed> {
   const measuredMs = isQuick ? 1_000 : windowMs;
   const count = sessions.length;
@@ -145,7 +145,7 @@ async function stream({ child, client, server, sessions, isQuick }: Wave): Promi
     if (last !== undefined) gaps.push(at - last);
     else if (seen.size === count) all.resolve();
   };
-  // The first sessions must still stream when the last one begins, whatever a prompt takes.
+  // The first sessions must still stream when the last one begins, however long a prompt takes.
   const length = Math.ceil((measuredMs + 1_000 + count * 10) / pauseMs);
   await server.reply({ text, count: length, pauseMs, eventsPerWrite: 1, times: count });
   let running = count;
@@ -174,7 +174,7 @@ async function stream({ child, client, server, sessions, isQuick }: Wave): Promi
   return measured;
 }
 
-/** Of a member with a plain text; parsing each line would make the client the slowest of all. */
+/** The value of a text member; parsing each line would make the client the bottleneck. */
 function memberOf(frame: string, name: string): string | undefined {
   const start = frame.indexOf(`"${name}":"`);
   if (start === -1) return undefined;

@@ -10,10 +10,10 @@ import { Workspace } from "../workspace.ts";
 const floorServer = fileURLToPath(new URL("../floors/push-server.mjs", import.meta.url));
 const END = '"type":"agent_settled"';
 
-/** One way to get the events of a reply: resolves when the last one is there. */
+/** One way to receive the events of a reply; resolves when the last one has arrived. */
 type Follow = () => Promise<void>;
 
-/** Events of a reply through a WebSocket and as server-sent events, compared with bare servers. */
+/** Receiving the events of a reply through a WebSocket and as server-sent events, compared with bare servers. */
 export const pushedEvents: Measurement = {
   name: "pushed-events",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {
@@ -140,7 +140,7 @@ function webSocketReply(url: string): Promise<void> {
   });
 }
 
-/** Resolves once the server has begun its answer. */
+/** Resolves once the server has started its response. */
 function openStream(url: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     get(url, { headers }, resolve).on("error", reject);

@@ -4,7 +4,7 @@ import { git, makeRepository } from "../repository.ts";
 import { runPrompt, timed } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 
-/** A snapshot of a large folder for `rewind`, compared with git's own look at the same files. */
+/** A snapshot of a large folder for `rewind`, compared with git's own scan of the same files. */
 export const rewindSnapshot: Measurement = {
   name: "rewind-snapshot",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {
@@ -24,7 +24,7 @@ export const rewindSnapshot: Measurement = {
     const { entryId } = checkpoints[0] ?? {};
     const results = { host: [] as number[], floor: [] as number[] };
     for (let count = 0; count < (isQuick ? 5 : 20); count++) {
-      // A snapshot of the folder, and what would be taken back: one file.
+      // A dry run that takes a snapshot and lists the changes to revert: one file.
       results.host.push(await timed(() => host.request("rewind", { entryId, dryRun: true })));
       results.floor.push(await timed(() => git(cwd, "status", "--porcelain")));
     }

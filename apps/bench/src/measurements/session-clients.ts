@@ -15,9 +15,9 @@ export interface SessionProgram {
   readonly client: FrameReceiver;
 }
 
-/** A way from sessions to their client. */
+/** A connection between sessions and their client. */
 export interface SessionWay {
-  /** Follows `many-sessions` in the names of measurements. */
+  /** Appended to `many-sessions` in the names of measurements. */
   readonly suffix: string;
   readonly startHost: (
     workspace: Workspace,
@@ -54,7 +54,7 @@ export const sessionWays: readonly SessionWay[] = [
       overSocket(workspace.spawn([process.execPath, floorProgram, "--listen"])),
   },
   {
-    // The program of someone who embeds sessions; it hands on the deltas as the floor does.
+    // A program that embeds sessions; it forwards the deltas as the floor does.
     suffix: "-library",
     startHost: async (workspace) => onStdio(workspace.spawn([process.execPath, libraryProgram])),
     startFloor: async (workspace) => onStdio(workspace.spawn([process.execPath, floorProgram])),

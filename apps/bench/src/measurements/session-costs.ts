@@ -9,11 +9,11 @@ import { RemoteModelServer } from "../remote-model-server.ts";
 import { cpuOf, settledMib } from "../runs.ts";
 import { Workspace } from "../workspace.ts";
 
-/** The pace of a quick model: 50 deltas a second. */
+/** The pace of a fast model: 50 deltas per second. */
 const PAUSE_MS = 20;
 const mcpServer = fileURLToPath(new URL("../floors/mcp-server.mjs", import.meta.url));
 
-/** What one more session costs a host in memory and CPU, and one more MCP server; docs/costs.md has the results. */
+/** The memory and CPU cost of one more session and of one more MCP server; docs/costs.md shows the results. */
 export const sessionCosts: Measurement = {
   name: "session-costs",
   async run(options: BenchOptions): Promise<Row[]> {
@@ -28,7 +28,7 @@ async function sessionRows({ isQuick, hostCommand }: BenchOptions): Promise<Row[
   using workspace = new Workspace(server.baseUrl);
   const host = workspace.spawn(workspace.command(hostCommand, ["--sessions", "--no-session"]));
   await host.request("get_capabilities");
-  // The first session loads what all of them share.
+  // The first session loads what all sessions share.
   const first = await open(host, workspace);
   await prompt(host, first);
   const empty = await settledMib(host);

@@ -68,7 +68,7 @@ async function interleave(
   rounds: number,
 ): Promise<Costs> {
   const costs: Costs = new Map();
-  // The first runs compile code, which no size should pay for.
+  // The first runs compile code, whose cost must not count for any size.
   for (let warmUp = 0; warmUp < 3; warmUp++) {
     for (const run of Object.values(runs)) await run(2_000);
   }
@@ -101,8 +101,8 @@ function rows(stream: StreamCase, form: string, costs: Costs): Row[] {
     const cheapest = sizes
       .filter((size) => size !== largest)
       .reduce((best, size) => (least(size) < least(best) ? size : best), smallest);
-    // Compared with the cheapest smaller size, because the smallest also bears the fixed costs of a
-    // run.
+    // Compared with the smaller size that costs least per delta, because the smallest size also bears the
+    // fixed costs of a run.
     const ratioOf = `×${largest} / ×${cheapest}`;
     const linear = comparedRow(
       { what: `${unitName}, ${form}: growth`, unit, ratioOf, target: LINEAR },

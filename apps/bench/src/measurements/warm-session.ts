@@ -1,7 +1,7 @@
 import { type BenchOptions, comparedRow, type Measurement, type Row } from "../measurement.ts";
 import { Workspace } from "../workspace.ts";
 
-/** From `open_session` on a warm host to the first answer of the session, compared with a process start. */
+/** The time from `open_session` on a warm host to the session's first answer, compared with a process start. */
 export const warmSession: Measurement = {
   name: "warm-session",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {

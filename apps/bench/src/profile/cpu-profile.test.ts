@@ -6,7 +6,7 @@ const node = (id: number, functionName: string, url = "file:///tau/chunk.js") =>
   callFrame: { functionName, url, lineNumber: 1 },
 });
 
-/** Samples 100 µs apart, the first at 1 ms. */
+/** Samples 100 µs apart, starting at 1 ms. */
 const profile = (samples: readonly number[], deltas = samples.map(() => 100)): V8Profile => ({
   nodes: [
     node(1, "(idle)", ""),
@@ -19,7 +19,7 @@ const profile = (samples: readonly number[], deltas = samples.map(() => 100)): V
   timeDeltas: [...deltas, 0],
 });
 
-it("adds up what functions take while something is measured, without waiting", () => {
+it("adds up the time of functions during a measurement, without waiting", () => {
   const times = new SelfTimes();
   times.add(profile([2, 2, 1, 3, 4, 2, 1]), [
     { from: 1, to: 1.35 },
@@ -34,7 +34,7 @@ it("adds up what functions take while something is measured, without waiting", (
   expect(times.totalMs).toBeCloseTo(0.4);
 });
 
-it("leaves out the time in which another process ran", () => {
+it("excludes the time in which another process ran", () => {
   const times = new SelfTimes();
   times.add(profile([2, 3], [100, 80_000]), [{ from: 0, to: 1_000 }]);
   expect(times.top(1)[0]?.ms).toBeCloseTo(0.5);

@@ -1,4 +1,4 @@
-/** A profile as V8 writes it; times are microseconds of the system's monotonic clock. */
+/** A profile in V8's format; times are microseconds of the system's monotonic clock. */
 export interface V8Profile {
   readonly nodes: readonly {
     readonly id: number;
@@ -13,14 +13,14 @@ export interface V8Profile {
   readonly timeDeltas: readonly number[];
 }
 
-/** A stretch of time, in ms of the clock that profiles have. */
+/** A time span, in ms of the clock used by profiles. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
 export class SelfTimes {
-  /** By the name of a function and its module, in ms; without waiting. */
+  /** The time by function and module, in ms, without waiting. */
   readonly #byFunction = new Map<string, number>();
 
   get totalMs(): number {
@@ -36,7 +36,7 @@ export class SelfTimes {
     const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
     let at = startTime;
     for (const [index, sample] of samples.entries()) {
-      // What a sample found lasted until the next one.
+      // A sample's state lasted until the next sample.
       at += timeDeltas[index] ?? 0;
       const name = names.get(sample) ?? "?";
       const ms = Math.min((timeDeltas[index + 1] ?? 0) / 1_000, longestMs);
@@ -49,7 +49,7 @@ export class SelfTimes {
 
 const idle = "(idle)";
 
-/** More than this between two samples is another process's time. */
+/** A longer gap between two samples counts as another process's time. */
 const longestMs = 0.5;
 
 const native: Readonly<Record<string, string>> = {
@@ -57,7 +57,7 @@ const native: Readonly<Record<string, string>> = {
   "(garbage collector)": "garbage collection",
 };
 
-/** The function as a reader finds it: in Node, or in Tau's bundle, whose chunks have no lasting names. */
+/** The readable name of a function: in Node, or in Tau's bundle, whose chunk names change. */
 function nameOf({ functionName, url }: V8Profile["nodes"][number]["callFrame"]): string {
   const known = native[functionName];
   if (known !== undefined) return known;

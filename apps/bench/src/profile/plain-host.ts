@@ -5,14 +5,14 @@ import { fileURLToPath } from "node:url";
 import { tau } from "../comparison/contestants.ts";
 import type { Contestant } from "../comparison/scenario.ts";
 
-/** Tau built with the names that its sources have, so that a profile can be read. */
+/** Builds Tau without minification, so that a profile is readable. */
 export function plainTau(): Contestant {
   const folder = dirname(fileURLToPath(import.meta.resolve("@tau-agent/cli/package.json")));
-  // In here packages that are not part of the bundle are found, and git looks at nothing.
+  // From this folder, packages outside the bundle can be resolved, and git ignores it.
   const outDir = join(folder, "node_modules", ".plain-host");
   const tsup = fileURLToPath(import.meta.resolve("tsup/dist/cli-default.js"));
   execFileSync(process.execPath, [tsup, "--no-minify", "--out-dir", outDir], { cwd: folder });
-  // As in the package; else Node would find out for each file whether it is a module.
+  // As in the package; otherwise, Node would have to detect for each file whether it is a module.
   writeFileSync(join(outDir, "package.json"), '{ "type": "module" }\n');
   return { ...tau(undefined), command: [process.execPath, join(outDir, "cli.js")] };
 }

@@ -5,7 +5,7 @@ import { SelfTimes } from "./cpu-profile.ts";
 import { type Observation, ProfiledWorkspace, spansOf } from "./profiled-workspace.ts";
 import { SystemCalls } from "./system-calls.ts";
 
-/** Which part of its scenario a row measures: the commands of this type. Others: all of it. */
+/** The part of its scenario that a row measures: the commands of this type. Other rows measure all of it. */
 const commandOf: Readonly<Record<string, string>> = {
   "eight-hosts-wall": "prompt",
   "eight-hosts-cpu": "prompt",
@@ -36,11 +36,11 @@ export interface RowProfile {
   readonly command: string | undefined;
   readonly selfTimes: SelfTimes;
   readonly systemCalls: SystemCalls;
-  /** In MiB, when it was last measured. */
+  /** The parts of the memory in MiB at the last measurement. */
   readonly memory: Readonly<Record<string, number>> | undefined;
 }
 
-/** Runs a scenario under the profiler, then under strace, and looks at some of its rows. */
+/** Runs a scenario under the profiler, then under strace, and reports on some of its rows. */
 export async function profileRows(
   scenario: Scenario,
   rows: readonly string[],
@@ -69,7 +69,7 @@ async function observe(scenario: Scenario, contestant: Contestant, observation: 
   const workspace = new ProfiledWorkspace(server.baseUrl, observation);
   const stage: Stage = { server, workspace, isQuick: false };
   const turn = await scenario.host(stage, contestant);
-  // Under strace everything takes many times as long, and each turn makes the same calls.
+  // Everything takes many times as long under strace, and each turn makes the same calls, so one turn is enough.
   const isCounted = observation === "system-calls";
   const warmUps = isCounted ? 0 : (scenario.warmUps ?? 1);
   for (let warmUp = 0; warmUp < warmUps; warmUp++) await turn();

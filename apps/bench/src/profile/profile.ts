@@ -5,8 +5,8 @@ import { profileText, writeProfilePage } from "./profile-page.ts";
 import { profileRows, type RowProfile } from "./profile-rows.ts";
 
 /**
- * Profiles the rows that are named and prints what they consist of, or those with a known limit and
- * writes the page.
+ * Profiles the named rows and prints the results, or profiles the rows with a known limit and writes the
+ * page.
  *
  * @returns the path of the page, if it was written
  */

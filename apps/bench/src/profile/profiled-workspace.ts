@@ -12,7 +12,7 @@ export type Observation = "cpu" | "system-calls";
 
 type Command = readonly [string, ...string[]];
 
-/** A child that remembers what it was asked, and what its memory consisted of when it was measured. */
+/** A child that records its commands, and the parts of its memory when it was measured. */
 export class ObservedChild extends Child {
   readonly startedAt = now();
   readonly sent: { readonly type: string; readonly at: number }[] = [];
@@ -35,7 +35,7 @@ export class ObservedChild extends Child {
   }
 }
 
-/** A workspace whose programs write profiles, or are counted by strace. */
+/** A workspace whose programs write profiles or are traced by strace. */
 export class ProfiledWorkspace extends Workspace {
   readonly observed: ObservedChild[] = [];
   readonly #results = mkdtempSync(join(tmpdir(), "tau-profile-"));
@@ -53,7 +53,7 @@ export class ProfiledWorkspace extends Workspace {
     return child;
   }
 
-  /** Ends all programs, so that they write what was observed. */
+  /** Ends all programs, so that they write their results. */
   async stop(): Promise<void> {
     await Promise.all(this.observed.map((child) => child.stop()));
   }
@@ -88,7 +88,10 @@ export class ProfiledWorkspace extends Workspace {
   }
 }
 
-/** When a child worked on commands of a type: from each until the next one. Without a type: always. */
+/**
+ * The time spans in which a child worked on commands of a type: from each until the next command. Without a
+ * type, the whole time.
+ */
 export function spansOf(child: ObservedChild, type: string | undefined): Span[] {
   const { startedAt, endedAt, sent } = child;
   if (type === undefined) return [{ from: startedAt, to: endedAt }];

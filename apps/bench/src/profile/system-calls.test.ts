@@ -9,7 +9,7 @@ const table = `% time     seconds  usecs/call     calls    errors syscall
 100.00    0.001000           3       300         4 total
 `;
 
-it("adds up the calls of several programs", () => {
+it("adds up the system calls of several programs", () => {
   const calls = new SystemCalls([table, table]);
   expect(calls.total).toBe(600);
   expect(calls.top(1)).toEqual([{ name: "futex", count: 400 }]);

@@ -1,4 +1,4 @@
-/** How often programs called the system, from the tables of `strace -c`. */
+/** The number of system calls by program, from the tables of `strace -c`. */
 export class SystemCalls {
   readonly #counts = new Map<string, number>();
 

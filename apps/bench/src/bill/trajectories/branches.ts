@@ -3,7 +3,7 @@ import type { BillSession } from "../bill-session.ts";
 import { answer, prose, step } from "../script.ts";
 import { read, type Trajectory, work, workInPrompts } from "./trajectory.ts";
 
-/** Sessions that go on elsewhere, or that others work for. */
+/** Sessions that branch, move to another session, or use subagents. */
 export const branches: readonly Trajectory[] = [
   {
     name: "model-switch",
@@ -104,7 +104,7 @@ async function resumed(session: BillSession, how: "stop" | "kill"): Promise<void
   await workInPrompts(session, 10, 20);
 }
 
-/** A subagent reads four files and answers. */
+/** The replies of a subagent that reads four files and answers. */
 function subagent({ messages }: ScenarioRequest): Turn | undefined {
   const first = messages[0];
   const text = JSON.stringify(first?.content ?? "");
@@ -115,7 +115,7 @@ function subagent({ messages }: ScenarioRequest): Turn | undefined {
   return replies < 4 ? step(at, read(at)) : answer(at);
 }
 
-/** Once the work is done, the answer: by the host's tool for it, where it has one, or as text. */
+/** The final answer: through the host's tool for structured answers if there is one, otherwise as text. */
 function structured({ tools, messages }: ScenarioRequest, value: object): Turn | undefined {
   const run = messages.slice(messages.findLastIndex(({ role }) => role === "user"));
   if (run.filter(({ role }) => role === "assistant").length < 2) return undefined;

@@ -6,7 +6,7 @@ import type { BillSession } from "../bill-session.ts";
 import { answer, prose, step } from "../script.ts";
 import { bash, type Trajectory, work, workInPrompts } from "./trajectory.ts";
 
-/** What people and machines do between the turns of a session. */
+/** Interruptions between the turns of a session, by people and machines. */
 export const interruptions: readonly Trajectory[] = [
   {
     name: "steering",
@@ -88,7 +88,7 @@ function idle(name: string, what: string, gaps: readonly number[]): Trajectory {
   };
 }
 
-/** A command that runs until the file is there that lets it go. */
+/** A command that runs until the file that releases it exists. */
 function waitFor(name: string) {
   return bash(
     `touch ${name}.on; until [ -e ${name}.go ]; do sleep 0.02; done; echo "${name}: passed"`,

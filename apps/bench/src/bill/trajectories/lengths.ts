@@ -6,9 +6,9 @@ import { mcpServer, picture } from "../project.ts";
 import { answer, prose, step } from "../script.ts";
 import { read, type Trajectory, work, workInPrompts } from "./trajectory.ts";
 
-/** A window that long work fills, whatever the model's own. */
+/** A context window that long work fills, whatever the model's own window is. */
 const WINDOW = 100_000;
-/** What a host has to connect to an MCP server, even on a busy machine. */
+/** The time that a host gets to connect to an MCP server, even on a busy machine. */
 const CONNECT_MS = 2_000;
 
 /** Work of different lengths and kinds in one session. */
@@ -84,7 +84,7 @@ export const ordinary: readonly Trajectory[] = [
       await workInPrompts(session, 10);
       writeFileSync(join(session.cwd, "late.go"), "");
       await sleep(CONNECT_MS);
-      // Before 1.0, pi knows no MCP.
+      // Before 1.0, pi has no MCP support.
       const result = session.host.next(({ type }) => type === "tool_execution_end");
       await session.prompt("Use a tool of the late server.", found(3));
       if ((await result).isError === true) throw new Error("There is no tool_search");

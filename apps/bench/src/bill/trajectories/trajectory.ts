@@ -3,11 +3,11 @@ import type { BillSession } from "../bill-session.ts";
 import { type SessionNeeds, sourceFile } from "../project.ts";
 import { answer, prose, step } from "../script.ts";
 
-/** Some work for a host, the same for all. */
+/** Work for a host; the same for all hosts. */
 export interface Trajectory {
   readonly name: string;
   readonly what: string;
-  /** Whether the peer can do it, too; default yes. */
+  /** Whether only Tau can do it; by default, the peer can too. */
   readonly isOnlyTaus?: true;
   readonly needs?: SessionNeeds;
   play(session: BillSession): Promise<void>;
@@ -29,13 +29,13 @@ const edit = (number: number, turn: number): ScriptedToolCall => {
   });
 };
 
-/** Prints progress in one line, the same warning many times, and a result. */
+/** Prints a progress line, the same warning many times, and a result. */
 const noisy = (turn: number): ScriptedToolCall =>
   bash(
     `for i in $(seq 60); do printf 'building %d of 60\\r' $i; done; echo; for i in $(seq 120); do echo "warning: option is deprecated"; done; echo "run ${turn}: 3 failed"`,
   );
 
-/** Turns of a fix: reading, running, changing, and reading on. */
+/** The turns of a bug fix: reading, running, changing, and reading again. */
 export function work(count: number, from = 0): Turn[] {
   return Array.from({ length: count }, (_, index) => {
     const at = from + index;
@@ -53,7 +53,7 @@ export function work(count: number, from = 0): Turn[] {
   });
 }
 
-/** Prompts of ten turns each, the last of which answers. */
+/** Sends prompts of ten turns each; the last turn of each answers. */
 export async function workInPrompts(session: BillSession, turns: number, from = 0): Promise<void> {
   for (let at = from; at < from + turns; at += 10) {
     await session.prompt(`${prose(200, at)} Go on with part ${at}.`, [...work(9, at), answer(at)]);

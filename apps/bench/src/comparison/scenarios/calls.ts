@@ -9,7 +9,7 @@ const sleeps = Array.from({ length: 8 }, () => ({
   tool: "bash",
   arguments: { command: "sleep 0.3" },
 }));
-/** A call that is stopped. */
+/** A call that is aborted. */
 export const stoppedCall = scenario({
   rows: { "call-abort": { what: "abort during `bash` → response", peer: 1 } },
   rounds: 9,
@@ -22,7 +22,7 @@ export const stoppedCall = scenario({
       const ended = settled(host);
       await host.request("prompt", { message: "go" });
       await begun;
-      // The command has been started by then.
+      // By then, the command has started.
       await sleep(100);
       const elapsed = await timedRequest(host, "abort");
       await ended;
@@ -43,7 +43,7 @@ export const callsOfOneReply = scenario({
   rounds: 3,
   host: async (stage, contestant) => {
     const { server, workspace } = stage;
-    // Hosts that always run calls together do not know the setting.
+    // Hosts that always run calls in parallel do not know the setting.
     const settings = { toolExecution: "parallel" };
     await writeFile(join(workspace.agentDirectory, "settings.json"), JSON.stringify(settings));
     const host = await startHost(stage, contestant);

@@ -36,7 +36,7 @@ async function askIdle(child: Child) {
   return { "get-state-idle": idle, "get-state-burst": (wall * 1_000) / BURST };
 }
 
-/** Commands while a reply comes as fast as it is read. */
+/** Commands during a reply that streams as fast as it is read. */
 export const commandsUnderStream = scenario({
   rows: {
     "get-state-under-stream": {
@@ -52,7 +52,7 @@ export const commandsUnderStream = scenario({
   },
 });
 
-/** More than any host reads in the time: it ends by the abort. */
+/** More than any host reads in the available time; the abort ends the reply. */
 const ENDLESS = 400_000;
 
 async function askUnderStream({ server, isQuick }: Stage, host: Child) {

@@ -6,14 +6,14 @@ import { commonTools, startHost, turnTimes } from "../hosts.ts";
 import { type RowSpec, scenario } from "../scenario.ts";
 import { turnsOf } from "./files.ts";
 
-/** Each way, as between continents. */
+/** The delay in each direction, as between continents. */
 const DELAY_MS = 50;
 const relay = fileURLToPath(
   new URL("../../../../cli/test/e2e/exec-server/relay.mjs", import.meta.url),
 );
 const slowWay = [process.execPath, relay, JSON.stringify({ delayMs: DELAY_MS })] as const;
 
-/** Two round trips, and what the work itself takes; a third one would be above it. */
+/** Allows two round trips and the time for the work itself; a third round trip would exceed it. */
 const turnOf = (tool: string): RowSpec => ({
   what: `\`${tool}\` turn, the workspace one round trip of 100 ms away`,
   floor: 2.8,
@@ -32,13 +32,13 @@ const rows = {
   "far-prompt": { what: "the same: prompt → model request received", floor: 0.5 },
 } satisfies Readonly<Record<string, RowSpec>>;
 
-/** Calls of tools, after the first use, whose workspace is behind an exec server far away. */
+/** Tool calls, after the first use, in a workspace behind a distant exec server. */
 export const distance = scenario({
   rows,
   rounds: 5,
   warmUps: 2,
   host: async (stage, contestant) => {
-    // Other hosts act only where they are.
+    // Other hosts work only on their own machine.
     if (contestant.hello === undefined) return async () => ({});
     const { server, workspace } = stage;
     const there = join(workspace.cwd, "there");

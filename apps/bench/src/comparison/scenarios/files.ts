@@ -34,12 +34,12 @@ export const searches = scenario({
 });
 
 const LINES = 400;
-/** Of a file of 1 MB. */
+/** The number of lines in a file of 1 MB. */
 const LARGE_LINES = 20_000;
-/** More than searches: an edit is short, and the first ones compile code. */
+/** More than searches: an edit is short, and the first edits compile code. */
 const EDITS = 25;
 
-/** A small change of a file of 20 KB. */
+/** A small change in a file of 20 KB. */
 export const edits = scenario({
   rows: {
     "edit-line": { what: "`edit` of one line of 20 KB: turn", peer: 0.7 },
@@ -51,7 +51,7 @@ export const edits = scenario({
     const measure = await startTurns(stage, contestant);
     const editIn = async (path: string, lines: number): Promise<number> => {
       await writeFile(join(stage.workspace.cwd, path), text(lines));
-      // Some hosts refuse to edit a file that was not read.
+      // Some hosts refuse to edit a file that was not read before.
       await measure("read", { path }, 1);
       const edit = (index: number) => ({
         path,
@@ -68,7 +68,7 @@ export const edits = scenario({
 
 type Arguments = object | ((index: number) => object);
 
-/** Starts a host with all tools; the returned function takes the median time of a call's turn. */
+/** Starts a host with all tools; the returned function measures the median time of turns with a call. */
 async function startTurns(stage: Stage, contestant: Contestant) {
   const args = ["--no-session", "--tools", commonTools];
   return turnsOf(await startHost(stage, contestant, args), stage);
@@ -95,7 +95,7 @@ function isFailedCall(frame: Readonly<Record<string, unknown>>): boolean {
   return frame.type === "tool_execution_end" && frame.isError === true;
 }
 
-/** As many rules as projects have. */
+/** As many ignore rules as real projects have. */
 const ignored = [
   ...["node_modules/", "dist/", "build/", "coverage/", "/tmp", ".cache/", "*.log", "*.tsbuildinfo"],
   ...[

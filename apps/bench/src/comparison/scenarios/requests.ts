@@ -7,7 +7,7 @@ interface Body {
   readonly tools: readonly object[];
 }
 
-/** What every request repeats. */
+/** The part that every request repeats. */
 export const fixedPart = scenario({
   rows: {
     "request-bytes-per-tool": {

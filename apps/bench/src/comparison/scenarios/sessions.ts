@@ -109,7 +109,7 @@ export const compactedSession = scenario({
 
 const SHORT = 1_000;
 
-/** The first use of a session of usual length. */
+/** The first use of a session of typical length. */
 export const shortSession = scenario({
   rows: {
     "short-switch": { what: "switch_session to 1 000 entries", peer: 1 },
@@ -133,7 +133,7 @@ export const shortSession = scenario({
   },
 });
 
-/** Lists of a session of usual length. */
+/** Lists of a session of typical length. */
 export const sessionLists = scenario({
   rows: {
     "fork-messages": { what: "1 000 entries: get_fork_messages", peer: 1 },
@@ -164,14 +164,14 @@ async function writeSession(
     pipeline(sessionLines(count, workspace.cwd, compaction), createWriteStream(path));
   await write();
   if (compactedAt !== undefined) {
-    // As Tau compacts a session.
+    // The summary that Tau writes when it compacts the session.
     const past = await describePast(path, firstKeptAt(compactedAt));
     await write({ compactedAt, past });
   }
   return path;
 }
 
-/** Hosts write into the files they open. */
+/** A copy, because hosts write to the files they open. */
 async function workingCopy(path: string): Promise<string> {
   const copy = `${path}.work.jsonl`;
   await copyFile(path, copy);
@@ -184,7 +184,7 @@ async function openSession(stage: Stage, contestant: Contestant, path: string) {
   return { host, elapsed: now() - begun, memory: host.residentMib() };
 }
 
-/** What is done in a host that has started without the session. */
+/** Actions in a host that was started without the session. */
 async function useSession(stage: Stage, contestant: Contestant, path: string) {
   const host = await startHost(stage, contestant, []);
   const switched = await timedRequest(host, "switch_session", { sessionPath: path });
@@ -194,7 +194,7 @@ async function useSession(stage: Stage, contestant: Contestant, path: string) {
   return { switched, firstRequest, fork };
 }
 
-/** Forks at the last message of the user, so that nearly everything is kept. */
+/** Forks at the last user message, so that nearly everything is kept. */
 async function timeFork(host: Child): Promise<number> {
   const { messages } = (await host.request("get_fork_messages")) as {
     messages: { entryId: string }[];

@@ -27,7 +27,7 @@ export const start = scenario({
   floor: async () => async () => ({ start: await bareNode() }),
 });
 
-/** The same without compiled code from earlier starts, as in a fresh container. */
+/** The same without code compiled by earlier starts, as in a fresh container. */
 export const startUncached = scenario({
   rows: {
     "start-uncached": {
@@ -51,7 +51,7 @@ export const startUncached = scenario({
   floor: async () => async () => ({ "start-uncached": await bareNode() }),
 });
 
-/** A whole life: start, one prompt. */
+/** The whole life of a host: start and one prompt. */
 export const firstPrompt = scenario({
   rows: {
     "first-prompt": { what: "spawn → end of a first prompt", peer: 0.4 },

@@ -9,7 +9,7 @@ import { type Scenario, type Stage, scenario } from "../scenario.ts";
 
 const TEXT = "twelve chars";
 
-/** A long text as fast as it is read. */
+/** A long text that streams as fast as it is read. */
 export const textStream = scenario({
   rows: {
     "text-stream-cpu": {
@@ -34,7 +34,7 @@ const argumentDeltas = [
   '"}',
 ];
 
-/** A tool call whose arguments come in many pieces. */
+/** A tool call whose arguments arrive in many pieces. */
 export const argumentStream = scenario({
   rows: {
     "argument-stream-cpu": {
@@ -95,7 +95,7 @@ async function runPaced({ server }: Stage, host: Child, prompt: () => Promise<vo
   };
 }
 
-/** Deltas that are not merged: Tau is asked not to, others never do. */
+/** Unmerged deltas: Tau is asked not to merge, other hosts never do. */
 export const unmergedDeltas = scenario({
   rows: {
     "delta-delay": {
@@ -132,7 +132,7 @@ async function abortReply({ server }: Stage, host: Child): Promise<number> {
   return elapsed;
 }
 
-/** Measures one row: the CPU of a reply per delta, of a host and of the floor. */
+/** Measures one row: the CPU time per delta of a reply, for a host and for the floor. */
 function cpuOfReply<Name extends string>(
   name: Name,
   replyFor: (stage: Stage) => { readonly plan: ReplyPlan; readonly count: number },

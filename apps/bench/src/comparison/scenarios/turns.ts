@@ -49,7 +49,7 @@ async function measurePrompts({ server }: Stage, child: Child, prompt: () => Pro
 
 const [EARLY, WINDOW] = [10, 5];
 
-/** A run in which the model reads a file again and again. */
+/** A run in which the model reads a file repeatedly. */
 export const readTurns = scenario({
   rows: {
     "read-turn-early": { what: "`read` turn, the 10th", peer: 0.5 },
@@ -59,7 +59,7 @@ export const readTurns = scenario({
   },
   rounds: 5,
   host: async (stage, contestant) => {
-    // With session files, as users have them, because writing them is part of a turn.
+    // With session files, as in practice, because writing them is part of a turn.
     const host = await startHost(stage, contestant, []);
     const late = stage.isQuick ? 40 : 200;
     return async () => {
@@ -99,7 +99,7 @@ async function measureTurns(
 
 const COUNTED_TURNS = 50;
 
-/** What the main thread asks of the kernel in a turn. */
+/** The system calls of the main thread in a turn. */
 export const readTurnCalls = scenario({
   rows: {
     "read-turn-system-calls": { what: "`read` turn: system calls", unit: "calls", most: 20 },
@@ -131,7 +131,7 @@ export const readTurnCalls = scenario({
 
 const BASH_TURNS = 20;
 
-/** The shortest command, by the model and by the client. */
+/** The shortest command, run by the model and by the client. */
 export const bashCalls = scenario({
   rows: {
     "bash-turn": { what: "`bash true` turn", peer: 0.7 },

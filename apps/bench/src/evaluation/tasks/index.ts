@@ -14,5 +14,5 @@ export const editTasks: readonly EvaluationTask[] = [
   ...cTasks,
 ];
 
-/** The edits, and the tasks for the texts of the other tools. */
+/** The edits, and the tasks for the descriptions of the other tools. */
 export const evaluationTasks: readonly EvaluationTask[] = [...editTasks, ...toolTasks];

@@ -1,4 +1,4 @@
-// An MCP server on stdio whose one tool tells what no file does.
+// An MCP server on stdio with one tool, which returns a fact that is in no file.
 import { createInterface } from "node:readline";
 
 const tool = {

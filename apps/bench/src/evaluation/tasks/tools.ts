@@ -3,7 +3,7 @@ import { changed, type EvaluationTask, lines } from "../evaluation-task.ts";
 
 const base = { language: "text", fileName: "answer.txt", start: "" } as const;
 
-/** Where the tool that is found late comes from. */
+/** The MCP server with the tool that has to be found by a search. */
 export const releaseServer = fileURLToPath(new URL("release-server.mjs", import.meta.url));
 
 const write = (content: string) => ({
@@ -25,8 +25,8 @@ const long = lines(
 const steps = lines("name = draft", "state = open", "owner = nobody");
 
 /**
- * Tasks for the texts of the tools: each needs a tool that a model calls only if its declaration says
- * enough.
+ * Tasks that test the descriptions of tools: each needs a tool that a model calls only if its declaration is
+ * clear enough.
  */
 export const toolTasks: readonly EvaluationTask[] = [
   {
