@@ -7,12 +7,12 @@ const packages = fileURLToPath(new URL("../../", import.meta.url));
 const imported = /(?<=(?:from |import\()")\.[^"]+(?=")|(?<=import\(")@tau-agent\/[^"]+(?=")/g;
 const statement = /^(import|export)( type)? \{([^}]*)\} from "(@tau-agent\/[^"]+)";$/gm;
 
-/** Where `tsc -b` writes the declarations of a package with private packages in its bundle. */
+/** Where `tsc -b` writes the declarations of a package whose bundle includes private packages. */
 const declarations = "dist/.declarations";
 
 /**
- * Writes what npm gets of a package's declarations to its `dist` folder: those that its exports reach, and
- * in folders of their own those of the private packages in its bundle, which npm does not have.
+ * Writes the published declarations of a package to its `dist` folder: those that its exports reach and, in
+ * separate folders, those of the private packages in its bundle, which are not on npm.
  */
 export function inlineDeclarations(name: string, parts: readonly string[]): void {
   const files = new Set(
@@ -45,11 +45,11 @@ export function inlineDeclarations(name: string, parts: readonly string[]): void
       });
     mkdirSync(dirname(to), { recursive: true });
     const isOwn = from.startsWith(join(packages, name, declarations));
-    // A part has no map: its sources are not published.
+    // Private packages get no source map, because their sources are not published.
     writeFileSync(to, isOwn ? text : text.replace(/^\/\/# sourceMappingURL=.*$/m, ""));
     if (isOwn) {
       const map = readFileSync(`${from}.map`, "utf8");
-      // One folder less to go up than from where tsc wrote it.
+      // The file is one folder closer to the sources than where tsc wrote it.
       writeFileSync(`${to}.map`, map.replace('"sources":["../', '"sources":["'));
     }
   }
@@ -71,14 +71,14 @@ function exportsOf(name: string): Exports {
   return JSON.parse(readFileSync(join(packages, name, "package.json"), "utf8")).exports;
 }
 
-/** Where a declaration is in the `dist` folder of the package that is published. */
+/** The place of a declaration in the `dist` folder of the published package. */
 function placeOf(file: string, name: string): string {
   const [part = "", ...path] = relative(packages, file).split(sep);
   const below = path.filter((folder) => folder !== "dist" && folder !== ".declarations");
   return join(packages, name, "dist", ...(part === name ? [] : [part]), ...below);
 }
 
-/** The declaration that an import of one of ours leads to; undefined for another package. */
+/** The declaration to which an import of one of our packages leads; undefined for another package. */
 function declarationOf(
   specifier: string,
   from: string,

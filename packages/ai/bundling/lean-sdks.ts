@@ -8,9 +8,9 @@ const globals = ["FormData", "Headers", "ReadableStream", "Response"];
 const globalsPath = fileURLToPath(new URL("sdk-globals.ts", import.meta.url));
 
 /**
- * Bundles what a host uses of the vendors' SDKs: the client and its errors. The classes of the other
- * endpoints would be most of what a first prompt loads, and naming a class of Node's `fetch` loads all of
- * that (rows "spawn → end of a first prompt", "RSS after one prompt").
+ * Bundles only the parts of the vendors' SDKs that a host uses: the client and its errors. The classes of the
+ * other endpoints would be most of what a first prompt loads, and a reference to a class of Node's `fetch`
+ * loads all of it (rows "spawn → end of a first prompt", "RSS after one prompt").
  */
 export const leanSdks: Plugin = {
   name: "lean-sdks",
@@ -24,17 +24,20 @@ export const leanSdks: Plugin = {
   },
 };
 
-/** The exports of a module of endpoints, as empty classes: the client makes them, and nobody calls them. */
+/**
+ * Replaces the exports of an endpoint module with empty classes: the client instantiates them, but nobody
+ * calls them.
+ */
 function withoutBodies(source: string): string {
   const names = [...source.matchAll(/^export (?:class|var|const) (\w+)/gm)].map(([, name]) => name);
-  // Doors to other modules of endpoints stay; those to helpers would load them.
+  // Re-exports of other endpoint modules stay; those of helpers would load them.
   const doors = source.match(/^export (?:\*|\{[^}]*\}) from (?!.*\/lib\/).*$/gm) ?? [];
   return [...names.map((name) => `export class ${name} {}`), ...doors].join("\n");
 }
 
-/** Classes of Node's `fetch` that the module names come from a file that loads nothing. */
+/** Imports the `fetch` classes that the module references from a file that loads nothing. */
 function withOwnGlobals(given: string): string {
-  // A module that makes streams has a name of its own for Node's.
+  // Modules that create streams refer to Node's stream class by a name of their own.
   const makesStreams = given.includes("const ReadableStream = globalThis.ReadableStream");
   const source = makesStreams
     ? given

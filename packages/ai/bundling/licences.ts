@@ -19,7 +19,7 @@ export function licences(file: string): Plugin {
   };
 }
 
-/** The folder of the package that a file belongs to; undefined for one of ours. */
+/** The folder of the package that a file belongs to; undefined for our own packages. */
 function packageOf(path: string): string | undefined {
   const [folder] =
     /^.*\/node_modules\/(@[^/]+\/)?[^/]+(?=\/)/.exec(path.replace(/^[a-z]+:/, "")) ?? [];
@@ -37,12 +37,12 @@ function licenceOf(folder: string): string {
   return [`${name} ${version} (${license})`, ...all].join("\n\n");
 }
 
-/** For a package that names its licence in package.json only: its author, and the text of that licence. */
+/** For a package that names its licence only in package.json: its author and the text of that licence. */
 function statedLicence({ name, license, author }: Record<string, unknown>): string {
   const { name: person = author } = Object(author);
   const holder = `Copyright (c) ${String(person ?? `the authors of ${name}`).replace(/\s*<.*/, "")}`;
   if (license === "MIT") return [holder, mitTerms()].join("\n\n");
-  // Its text is in this file with those of the other packages that have it.
+  // The file already contains the licence text, for other packages under the same licence.
   if (license === "Apache-2.0") return `${holder}\nhttps://www.apache.org/licenses/LICENSE-2.0`;
   throw new Error(
     `${name} has no file of its licence, which is ${license}: add the text of that here.`,

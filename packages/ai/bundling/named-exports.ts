@@ -6,8 +6,8 @@ import type { Options } from "tsup";
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
 /**
- * Gives modules in CommonJS that load on demand the exports they have in Node. In a bundle, their dynamic import
- * has a default export only. Their names are relative to the package, because bundles show them.
+ * Gives lazily loaded CommonJS modules the named exports they have in Node; in a bundle, a dynamic import of
+ * them has only a default export. Uses paths relative to the package, because they appear in the bundle.
  */
 export const namedExports: Plugin = {
   name: "named-exports",
@@ -29,7 +29,7 @@ export const namedExports: Plugin = {
   },
 };
 
-/** A module with the exports of the one in CommonJS at `path`; undefined if that is an ES module. */
+/** A module with the exports of the CommonJS module at `path`; undefined if that is an ES module. */
 export async function exportsOfCommonJs(path: string): Promise<string | undefined> {
   if (!/\.c?js$/.test(path) || /^(?:import|export)\b/m.test(readFileSync(path, "utf8"))) {
     return undefined;

@@ -1,6 +1,7 @@
 /**
- * What the vendors' SDKs use of Node's `fetch`, without loading it. OpenAI's and Anthropic's make `Headers`,
- * and ask of bodies whether they are one of the others; Google's wraps each event in a `Response`.
+ * Replaces the parts of Node's `fetch` that the vendors' SDKs use, without loading it. The SDKs of OpenAI and
+ * Anthropic create `Headers` and check whether bodies are instances of the other classes; Google's SDK wraps
+ * each event in a `Response`.
  */
 export { HeaderList as Headers } from "../src/transport/header-list.ts";
 

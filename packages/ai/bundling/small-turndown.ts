@@ -3,7 +3,7 @@ import type { Options } from "tsup";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
-/** Takes the build of turndown without a parser: it is handed parsed pages. */
+/** Bundles the build of turndown without a parser, because it only gets parsed pages. */
 export const smallTurndown: Plugin = {
   name: "small-turndown",
   setup(build) {

@@ -8,7 +8,7 @@ type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
 const imports = /^import \{([^}]*)\} from "(@tau-agent\/[^"]+|\.[^"]*\/index\.ts)";$/gm;
 
-/** Which packages a bundle takes in, and what else becomes of each source file. */
+/** Which packages a bundle includes, and how each source file is transformed. */
 export interface StraightOptions {
   /** Names of the packages, without `@tau-agent/`; all by default. */
   readonly packages?: readonly string[];
@@ -16,9 +16,9 @@ export interface StraightOptions {
 }
 
 /**
- * A lazily loaded module brings everything it imports. An import through a package's index counts
- * as importing all of it, and a start would load the schemas of all commands. So each name is
- * imported from the module that defines it.
+ * Imports each name from the module that defines it. An import through a package's index counts as importing
+ * all of it, and a lazily loaded module loads all its imports, so a start would load the schemas of all
+ * commands.
  */
 export function straightThroughDoors(options: StraightOptions = {}): Plugin {
   const { packages, transform = (source) => source } = options;
@@ -49,7 +49,7 @@ export function straightThroughDoors(options: StraightOptions = {}): Plugin {
   };
 }
 
-/** The source of what a package exports under a subpath. */
+/** The source file behind a subpath of a package. */
 function fileOfDoor(door: string): string {
   const [, name, subpath = ""] = /^@tau-agent\/([^/]+)(.*)$/.exec(door) ?? [];
   const folder = fileURLToPath(new URL(`../../${name}/`, import.meta.url));
@@ -57,11 +57,11 @@ function fileOfDoor(door: string): string {
   return realpathSync(join(folder, exports[`.${subpath}`]["@tau-agent/source"]));
 }
 
-/** The values a file declares or passes on, and the file each of them comes from. */
+/** The values that a file declares or re-exports, with the file each of them comes from. */
 function namesBehind(file: string): Map<string, string> {
   const sources = new Map<string, string>();
   const text = readFileSync(file, "utf8");
-  // A subpath may lead to the module itself.
+  // A subpath may point to the declaring module itself.
   const declared = text.matchAll(/^export (?:async )?(?:function|const|class) (\w+)/gm);
   for (const [, name = ""] of declared) sources.set(name, file);
   for (const [, list = "", source = ""] of text.matchAll(
@@ -78,12 +78,12 @@ function namesBehind(file: string): Map<string, string> {
   return sources;
 }
 
-/** The name in another module of `name`, or `name as alias`. */
+/** The name in the other module, for `name` or `name as alias`. */
 function imported(name: string): string {
   return name.split(" as ")[0] ?? name;
 }
 
-/** The values in the braces of an import or export; types leave nothing in a bundle. */
+/** The values in the braces of an import or export; types are dropped, because a bundle has none. */
 function valuesIn(list: string): string[] {
   return namesIn(list).filter((name) => !name.startsWith("type "));
 }

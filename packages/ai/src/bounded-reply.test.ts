@@ -39,7 +39,7 @@ function* endless(piece: string): Generator<string> {
 }
 
 describe("boundReplies", () => {
-  it.each(["\n", "\r", "\r\n"])("passes on whole events of lines that end with %j", async (end) => {
+  it.each(["\n", "\r", "\r\n"])("passes on complete events of lines that end with %j", async (end) => {
     const events = [
       `data: 1${end}${end}`,
       `event: x${end}data: 2${end}${end}`,
@@ -48,14 +48,14 @@ describe("boundReplies", () => {
     const whole = events.join("");
     const bytewise = await chunksOf(await reply(whole).response);
     expect(bytewise.join("")).toBe(whole);
-    // The line feed of the last pair may come alone.
+    // The line feed of the last pair may arrive separately.
     expect(bytewise.filter((chunk) => chunk !== "\n")).toHaveLength(3);
     expect(await chunksOf(await reply([whole]).response)).toEqual([whole]);
     const cut = await chunksOf(await reply([whole.slice(0, 9), whole.slice(9)]).response);
     expect(cut.join("")).toBe(whole);
   });
 
-  it("keeps what comes after the last event", async () => {
+  it("keeps the bytes after the last event", async () => {
     expect(await chunksOf(await reply(["data: 1\n\nda", "ta: 2"]).response)).toEqual([
       "data: 1\n\n",
       "data: 2",
@@ -65,7 +65,7 @@ describe("boundReplies", () => {
   it.each([
     ["a line without end", "x".repeat(1000)],
     ["an event of many lines", ": x\n".repeat(250)],
-  ])("fails at %s, and stops reading", async (_, piece) => {
+  ])("fails at %s and stops reading", async (_, piece) => {
     const { response, isCancelled } = reply(endless(piece), 200, { eventBytes: 1024 * 1024 });
     await expect(chunksOf(await response)).rejects.toMatchObject({
       name: "ProviderError",
@@ -75,25 +75,25 @@ describe("boundReplies", () => {
     expect(isCancelled()).toBe(true);
   });
 
-  it("fails at a reply that never ends", async () => {
+  it("fails for a reply that never ends", async () => {
     const { response } = reply(endless("data: 1\n\n"), 200, { streamBytes: 1024 * 1024 });
     await expect(chunksOf(await response)).rejects.toThrow("a reply of more than 1 MiB");
   });
 
-  it("keeps the beginning of an error's body that never ends", async () => {
+  it("keeps the beginning of an endless error body", async () => {
     const { response, isCancelled } = reply(endless("x".repeat(999)), 502);
     expect(await (await response).text()).toHaveLength(64 * 1024);
     expect(isCancelled()).toBe(true);
   });
 
-  it("does not wait for the rest of an error's body", async () => {
+  it("does not wait for the rest of an error body", async () => {
     const body = new ReadableStream({ start: (stream) => stream.enqueue(text.encode("slow")) });
     const fetch: typeof globalThis.fetch = async () => new Response(body, { status: 500 });
     const response = await boundReplies(fetch, { errorMs: 20 })(url);
     expect([response.status, await response.text()]).toEqual([500, "slow"]);
   });
 
-  it.each([200, 500])("counts what gzip makes large (status %i)", async (status) => {
+  it.each([200, 500])("counts bytes after decompression (status %i)", async (status) => {
     let sent = 0;
     const server = createServer((_request, response) => {
       response.writeHead(status, { "content-encoding": "gzip" });

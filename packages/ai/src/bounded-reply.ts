@@ -5,17 +5,15 @@ import { refuseWebPage } from "./web-page.ts";
 
 type Fetch = typeof globalThis.fetch;
 
-/** Most bytes and longest time for reading what a server sends; all counted after decompression. */
+/** Limits on the bytes and time for reading what a server sends; all sizes count after decompression. */
 export interface ReplyLimits {
-  /** What is kept of an error's body. Vendors' errors have hundreds of bytes, proxies' pages some thousand. */
+  /** How much of an error body is kept. Vendors' errors have hundreds of bytes, proxies' pages a few thousand. */
   readonly errorBytes: number;
-  /** How long an error's body is read, in ms. */
+  /** How long an error body is read, in ms. */
   readonly errorMs: number;
-  /**
-   * One event of a stream. The largest real ones hold images (20 MB as base64) or a whole reply again.
-   */
+  /** The maximum of one event. The largest real events contain images (20 MB as base64) or repeat a whole reply. */
   readonly eventBytes: number;
-  /** A whole stream. A million tokens, each an event of its own, have about 300 MB. */
+  /** The maximum of a stream. A million tokens, each in its own event, take about 300 MB. */
   readonly streamBytes: number;
 }
 
@@ -27,9 +25,9 @@ const defaults: ReplyLimits = {
 };
 
 /**
- * Wraps `fetch` so that no server can make a client read or keep bytes without end: an error's body
- * is cut, a stream with a huge event fails, and so does a web page. Events are passed on whole, because the vendors' SDKs
- * search all they hold of an event again at each further piece of it.
+ * Wraps `fetch` so that no server can make a client read or keep unlimited data. Error bodies are truncated;
+ * streams with an oversized event and web pages fail. Passes on complete events, because the vendors' SDKs
+ * search all buffered bytes of an event again with each further piece.
  */
 export function boundReplies(fetch: Fetch, given: Partial<ReplyLimits> = {}): Fetch {
   const limits = { ...defaults, ...given };
@@ -38,7 +36,7 @@ export function boundReplies(fetch: Fetch, given: Partial<ReplyLimits> = {}): Fe
     const { status, statusText, ok } = response;
     if (response.body === null) return response;
     const headers = new HeaderList(response.headers);
-    // They describe the bytes before decompression.
+    // These headers describe the bytes before decompression.
     for (const name of ["content-encoding", "content-length"]) headers.delete(name);
     const bytes = bytesOf(response.body);
     const body = ok
@@ -48,7 +46,7 @@ export function boundReplies(fetch: Fetch, given: Partial<ReplyLimits> = {}): Fe
   };
 }
 
-/** As much of an error's body as comes in time; what a broken connection keeps back is missing. */
+/** The part of an error body that arrives in time; a broken connection truncates it. */
 async function beginningOf(
   source: ByteSource,
   { errorBytes, errorMs }: ReplyLimits,
@@ -72,7 +70,7 @@ async function beginningOf(
   return join(pieces);
 }
 
-/** Passes on events once they are whole. */
+/** Passes on events once they are complete. */
 function createWholeEvents(source: ByteSource, limits: ReplyLimits): ByteSource {
   let isDone = false;
   const events = createEventCutter(limits);
@@ -106,14 +104,14 @@ function createWholeEvents(source: ByteSource, limits: ReplyLimits): ByteSource 
 const lineFeed = 10;
 const carriageReturn = 13;
 
-/** Gathers bytes until an event is whole. */
+/** Collects bytes until an event is complete. */
 function createEventCutter(limits: ReplyLimits) {
   let pieces: Uint8Array[] = [];
   let held = 0;
   let total = 0;
   let isAtLineStart = true;
   let isAfterReturn = false;
-  /** Whether the line that ended last was empty. */
+  /** Whether the last complete line was empty. */
   let hasEnded = false;
 
   function hold(piece: Uint8Array): void {
@@ -122,13 +120,13 @@ function createEventCutter(limits: ReplyLimits) {
     held += piece.length;
   }
 
-  /** Where the last empty line of the piece ends; 0 without one. Lines end as in SSE: LF, CR or both. */
+  /** The end of the last empty line in the piece; 0 if there is none. Lines end as in SSE: LF, CR or both. */
   function endOfEvents(piece: Uint8Array): number {
     const mayHaveReturns = isAfterReturn || piece.includes(carriageReturn);
     return mayHaveReturns ? endWithReturns(piece) : endWithLineFeeds(piece);
   }
 
-  /** Searches from the end, where most pieces have their last empty line. */
+  /** Searches backwards, because most pieces end with an empty line. */
   function endWithLineFeeds(piece: Uint8Array): number {
     let at = piece.length - 1;
     const endsAtLineStart = at < 0 ? isAtLineStart : piece[at] === lineFeed;
@@ -158,7 +156,7 @@ function createEventCutter(limits: ReplyLimits) {
   }
 
   return {
-    /** The events that this piece completes, as one run of bytes. */
+    /** The events completed by this piece, as one chunk of bytes. */
     take(piece: Uint8Array): Uint8Array {
       total += piece.length;
       const { streamBytes, eventBytes } = limits;
@@ -169,7 +167,7 @@ function createEventCutter(limits: ReplyLimits) {
         if (held > eventBytes) throw tooLarge("an event", eventBytes);
         return join([]);
       }
-      // As a rule a piece ends with an event, and nothing came before it.
+      // Usually, a piece ends with an event and nothing is buffered.
       if (held === 0 && end === piece.length) return piece;
       const last = piece.subarray(0, end);
       const whole = held === 0 ? last : join([...pieces, last]);

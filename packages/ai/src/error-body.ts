@@ -8,7 +8,7 @@ export interface VendorError {
   readonly status: number | undefined;
 }
 
-/** The failure that a vendor's error object in the stream stands for. */
+/** The failure described by a vendor's error object in the stream. */
 export function streamedError(value: unknown): ProviderError {
   const vendor = readVendorError(value);
   const failure = classifyFailure({
@@ -17,14 +17,14 @@ export function streamedError(value: unknown): ProviderError {
     status: vendor?.status,
     body: value,
   });
-  // An error amid a reply that names nothing known is the server's own trouble: worth another try.
+  // An unknown error in the middle of a reply is a problem of the server and worth a retry.
   const code = failure.code === "unknown" ? "overloaded" : failure.code;
   return new ProviderError({ ...failure, code });
 }
 
 /**
- * The failure that a body means which came instead of a stream: with status 200 and as JSON or text, as some
- * servers and gateways answer a request that they refuse.
+ * The failure described by a body that was sent instead of a stream: some servers and gateways refuse a
+ * request with status 200 and JSON or text.
  */
 export function errorOfBody(text: string): ProviderError {
   const body = parseJson(text, text.trim());
@@ -45,15 +45,15 @@ export function readVendorError(value: unknown): VendorError | undefined {
   );
   const words = own ?? JSON.stringify(value);
   return {
-    // OpenRouter hides the upstream's own words in its metadata.
+    // OpenRouter hides the upstream's error text in its metadata.
     message: raw === undefined ? words : `${words}: ${raw}`,
-    // OpenAI gives this type to wrong keys and missing models alike: the status says more.
+    // OpenAI uses this type both for wrong keys and for missing models, so the status is more precise.
     vendorCode: codes.filter((code) => code !== "invalid_request_error" && code !== String(status)),
     status,
   };
 }
 
-/** AWS's names of exceptions come with a namespace, an address, or neither. */
+/** AWS exception names come with a namespace, with an address, or alone. */
 export function awsName(value: unknown): string | undefined {
   return textOf(value)?.replace(/:.*$/s, "").replace(/^.*#/, "");
 }

@@ -4,9 +4,9 @@ import type { ModelErrorCode } from "@tau-agent/rpc-protocol/plain";
 export type ProviderErrorCode = ModelErrorCode;
 
 /**
- * What vendors' error types and codes mean, as their references list them. The numbers are z.ai's
- * and MiniMax's. `quota` holds those that another attempt cannot mend: the account has no money
- * left, or the plan is used up for hours or days.
+ * The meaning of vendors' error types and codes, from their references. The numbers are those of z.ai and
+ * MiniMax. `quota` contains errors that a retry cannot resolve: the account has no money left, or the plan is
+ * exhausted for hours or days.
  */
 const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> = {
   quota: [
@@ -16,15 +16,15 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "billing_hard_limit_reached",
     "billing_not_active",
     "exceeded_current_quota_error",
-    // z.ai: in arrears, limit of a plan reached, plan expired, weekly or monthly limit reached.
+    // z.ai: payment overdue, plan limit reached, plan expired, weekly or monthly limit reached.
     "1113",
     "1308",
     "1309",
     "1310",
-    // MiniMax: balance too low, limit of the plan reached.
+    // MiniMax: insufficient balance, plan limit reached.
     "1008",
     "2056",
-    // Alibaba, Groq, and gateways that pass on the reason of a 402 without the status.
+    // Alibaba, Groq, and gateways that forward the reason of a 402 without the status.
     "Arrearage",
     "blocked_api_access",
     "insufficient_balance",
@@ -80,7 +80,7 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "ModelStreamErrorException",
     "ServiceUnavailableException",
     "1312",
-    // General: anything more special that comes with them says more.
+    // General codes: a more specific code in the same error takes precedence.
     "api_error",
     "server_error",
     "internal_error",
@@ -109,7 +109,7 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
     "NOT_FOUND",
     "ResourceNotFoundException",
     "ValidationException",
-    // What is wrong with an image of a request.
+    // Problems with an image in a request.
     "empty_image_file",
     "failed_to_download_image",
     "image_file_not_found",
@@ -122,7 +122,7 @@ const meanings: Readonly<Partial<Record<ProviderErrorCode, readonly string[]>>> 
   ],
 };
 
-/** The order in which codes of one error decide: what ends the work first, what says least last. */
+/** The precedence of codes in one error: from the most final to the least specific. */
 const order = [
   "quota",
   "context_overflow",
@@ -134,10 +134,10 @@ const order = [
   "invalid_request",
 ] as const satisfies readonly ProviderErrorCode[];
 
-/** Codes that find fault with the request, whichever part of it: `invalid_prompt`, `unsupported_value`. */
+/** Codes for an invalid request, whichever part of it is wrong: `invalid_prompt`, `unsupported_value`. */
 const faultOfRequest = /^(?:invalid|unsupported|missing)_[a-z_]+$|^unknown_parameter$/;
 
-/** What the codes of one error mean together; undefined when none is known. */
+/** The combined meaning of an error's codes; undefined if none is known. */
 export function meaningOf(codes: readonly string[]): ProviderErrorCode | undefined {
   const known = order.find((meaning) => meanings[meaning]?.some((code) => codes.includes(code)));
   return known ?? (codes.some((code) => faultOfRequest.test(code)) ? "invalid_request" : undefined);

@@ -36,7 +36,7 @@ describe("isContextOverflow", () => {
     "Rate limit: 300,000 tokens per minute for prompts of this context size",
     "max_tokens must be at most 8192",
     "Overloaded",
-  ])("does not see one in %j", (text) => {
+  ])("does not recognise an overflow in %j", (text) => {
     expect(isContextOverflow(text)).toBe(false);
   });
 });
@@ -60,7 +60,7 @@ describe("classifyFailure", () => {
     ["invalid_api_key", "x", "auth"],
     ["vector_store_timeout", "x", "timeout"],
     ["context_length_exceeded", "x", "context_overflow"],
-  ])("goes by the vendor's code %s first (%s)", (vendorCode, message, code) => {
+  ])("prefers the vendor's code %s (%s)", (vendorCode, message, code) => {
     expect(classifyFailure({ vendorCode, message }).code).toBe(code);
   });
 
@@ -68,7 +68,7 @@ describe("classifyFailure", () => {
     "You exceeded your current quota, please check your plan and billing details.",
     "Rate limit reached. Need more tokens? Visit https://console.groq.com/settings/billing",
     "Insufficient balance or no resource package",
-  ])("retries a 429 whose text says %j, with a hint or without", (message) => {
+  ])("retries a 429 with the text %j, with or without a retry hint", (message) => {
     const headers = new Headers({ "retry-after": "7" });
     const hinted = classifyFailure({ status: 429, message, headers });
     expect(hinted).toMatchObject({ code: "rate_limited", retryAfterMs: 7000 });
@@ -78,7 +78,7 @@ describe("classifyFailure", () => {
   });
 
   it.each(["insufficient_quota", "billing_error", "exceeded_current_quota_error", "1113"])(
-    "never retries a 429 of code %s, hint or not",
+    "never retries a 429 with code %s, with or without a retry hint",
     (code) => {
       const headers = new Headers({ "retry-after": "7" });
       for (const vendorCode of [code, ["rate_limit_error", code]]) {
@@ -89,14 +89,14 @@ describe("classifyFailure", () => {
     },
   );
 
-  it("takes the word that an error's text begins with for its code", () => {
+  it("treats the first word of an error text as its code", () => {
     const of = (message: string) => classifyFailure({ status: 429, message }).code;
     expect(of("insufficient_quota: Try again in 3s")).toBe("quota");
     expect(of("429 billing_error: Pay")).toBe("quota");
     expect(of("Note: billing")).toBe("rate_limited");
   });
 
-  it("goes by words where neither code nor status is there", () => {
+  it("uses the text if there is neither a code nor a status", () => {
     const of = (message: string) => classifyFailure({ message });
     expect(of("You exceeded your current quota").code).toBe("quota");
     expect(of("You exceeded your current quota. Please retry in 4.2s.")).toMatchObject({
@@ -106,14 +106,14 @@ describe("classifyFailure", () => {
     expect(of("Rate limit reached, see your plan and billing").code).toBe("rate_limited");
   });
 
-  it("takes an output limit that does not fit beside the input for an overflow", () => {
+  it("treats an output limit that does not fit next to the input as an overflow", () => {
     const message =
       "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again";
     const failure = { status: 400, vendorCode: "invalid_request_error", message };
     expect(classifyFailure(failure).code).toBe("context_overflow");
   });
 
-  it("takes the time when a limit is reset for a hint only at a rate limit", () => {
+  it("uses the reset time of a limit as a hint only for rate limits", () => {
     const headers = new Headers({ "x-ratelimit-reset": "3600" });
     const of = (status: number) => classifyFailure({ status, message: "x", headers }).retryAfterMs;
     expect(of(429)).toBeCloseTo(3_600_000, -2);
@@ -128,7 +128,7 @@ describe("classifyFailure", () => {
     expect(classifyFailure({ message: "429 from upstream" }).code).toBe("rate_limited");
   });
 
-  it("finds the words of the system behind an SDK's error", () => {
+  it("finds the system's error text behind an SDK's error", () => {
     const system = Object.assign(new Error("getaddrinfo ENOTFOUND nowhere.invalid"), {
       code: "ENOTFOUND",
     });
@@ -148,7 +148,7 @@ describe("classifyFailure", () => {
     });
   });
 
-  it("adds the root cause to an SDK's general words", () => {
+  it("adds the root cause to an SDK's generic text", () => {
     const cause = new Error("Connection error.", {
       cause: new TypeError("fetch failed", { cause: new Error("bad port") }),
     });
@@ -164,14 +164,14 @@ describe("classifyFailure", () => {
     expect(message.length).toBeLessThan(4100);
   });
 
-  it("passes on a typed error that an SDK has wrapped", () => {
+  it("returns a typed error that an SDK has wrapped", () => {
     const own = new ProviderError({ code: "invalid_request", message: "redirect" });
     expect(classifyFailure({ message: "x", cause: new Error("y", { cause: own }) })).toBe(own);
     expect(isProviderError(own)).toBe(true);
     expect(isProviderError(new Error("z"))).toBe(false);
   });
 
-  it("knows a status that comes as the first word, and no other number there", () => {
+  it("recognises a status as the first word, and no other number there", () => {
     const of = (message: string) => classifyFailure({ message });
     expect(of('401 {"error":{"message":"no"}}')).toMatchObject({ code: "auth", status: 401 });
     expect(of("503 status code (no body)")).toMatchObject({ code: "overloaded", status: 503 });
@@ -181,7 +181,7 @@ describe("classifyFailure", () => {
     });
   });
 
-  it("says the status and hides keys", () => {
+  it("includes the status and hides keys", () => {
     const message = "Incorrect API key provided: sk-proj-abcdefghijklmnop";
     expect(classifyFailure({ status: 401, message }).message).toBe(
       "401 Incorrect API key provided: [redacted]",

@@ -8,10 +8,10 @@ export type { ProviderErrorCode };
 /** Facts about a failed request. */
 export interface ProviderErrorInit {
   readonly code: ProviderErrorCode;
-  /** Status and body (or cause) in words; keys are redacted. */
+  /** Status and body (or cause) as text; keys are redacted. */
   readonly message: string;
   readonly status?: number | undefined;
-  /** How long the vendor asks to wait, or until what is used up can be used again, in ms. */
+  /** How long the vendor asks to wait, or until an exhausted limit is reset, in ms. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
@@ -39,7 +39,7 @@ export class ProviderError extends Error {
   }
 }
 
-/** An error without these texts, and then without its cause, which may have them, too. */
+/** A copy of the error without these texts; removes the cause too if it contains one of them. */
 export function withoutSecrets(error: ProviderError, secrets: readonly string[]): ProviderError {
   const message = hideSecrets(error.message, secrets);
   if (message === error.message) return error;
@@ -47,20 +47,20 @@ export function withoutSecrets(error: ProviderError, secrets: readonly string[])
   return new ProviderError({ code, message, status, retryAfterMs });
 }
 
-/** Recognises a {@link ProviderError} also when it comes from another installed copy. */
+/** Recognises a {@link ProviderError} even if it comes from another installed copy. */
 export function isProviderError(value: unknown): value is ProviderError {
   return typeof value === "object" && value !== null && brand in value;
 }
 
-/** What a vendor's SDK tells about a failure, in the common terms of HTTP. */
+/** What a vendor's SDK reports about a failure, in HTTP terms. */
 export interface VendorFailure {
-  /** The vendor's own words: body text or error message. */
+  /** The vendor's own text: the body or error message. */
   readonly message: string;
   readonly status?: number | undefined;
   readonly headers?: Pick<Headers, "get"> | undefined;
-  /** The vendor's error type and code, those it sends. */
+  /** The vendor's error type and code, if it sends them. */
   readonly vendorCode?: string | readonly string[] | undefined;
-  /** The parsed body, which may say how long to wait. */
+  /** The parsed body, which may contain how long to wait. */
   readonly body?: unknown;
   /** The thrown value; its chain of causes is searched for network errors. */
   readonly cause?: unknown;
@@ -114,9 +114,9 @@ export function isContextOverflow(text: string): boolean {
 }
 
 /**
- * Turns a failure into our terms: the vendor's codes and the status decide, the text only where they
- * leave it open, so that neither digits in an id nor a link to the billing page of a rate limit
- * decide anything.
+ * Classifies a failure in our terms. The vendor's codes and the status take precedence; the text only decides
+ * if they are not specific enough. Digits in an id, or a rate limit's link to the billing page, must not
+ * affect the result.
  */
 export function classifyFailure(given: VendorFailure): ProviderErrorInit {
   const known = findInCauses(given.cause, isProviderError);
@@ -139,19 +139,19 @@ export function classifyFailure(given: VendorFailure): ProviderErrorInit {
   };
 }
 
-/** SDKs put the status first, and who passes on their words alone passes it on. */
+/** SDKs put the status first in a message, and code that forwards only the message keeps it. */
 function leadingStatus(message: string): number | undefined {
   const found = /^([45]\d\d)(?= status code| \{|$)/.exec(message);
   return found === null ? undefined : Number(found[1]);
 }
 
-/** Errors are passed on as `code: words`, also by us. */
+/** Errors are forwarded as `code: text`, including by us. */
 function leadingCode(message: string): string[] {
   const found = /^(?:[45]\d\d )?(\w{4,40}): /.exec(message);
   return found?.[1] === undefined ? [] : [found[1]];
 }
 
-/** Proxies answer with whole web pages; the first lines say enough. */
+/** Proxies answer with whole web pages, of which the first lines are enough. */
 function clip(text: string): string {
   const rest = text.length - maxMessageLength;
   return rest <= 0 ? text : `${text.slice(0, maxMessageLength)}… (${rest} more characters)`;
@@ -161,7 +161,7 @@ function isSyntaxError(value: unknown): value is SyntaxError {
   return value instanceof SyntaxError;
 }
 
-/** SDKs pass on what JSON.parse throws; a proxy's page or a cut connection is behind it. */
+/** SDKs forward the errors of JSON.parse; the cause is a proxy's page or a cut connection. */
 function brokenEvent({ status, cause }: VendorFailure): ProviderErrorInit {
   const message = "The server sent an event that is not JSON";
   return { code: "network", message, cause, ...(status !== undefined && { status }) };
@@ -194,15 +194,15 @@ function decide(
   if (byCode === "context_overflow" || status === 413) return "context_overflow";
   if (byCode === "rate_limited" || status === 429) return "rate_limited";
   if (isContextOverflow(message)) return "context_overflow";
-  // What is final either way: the words say more than "invalid request". A status of a busy or
-  // broken server is left alone.
+  // Final errors that the text identifies better than "invalid request". The status of a busy or broken
+  // server is kept.
   const isOpen = byCode === undefined || byCode === "invalid_request";
   if (isOpen && !hasHint && (status ?? 400) < 500 && saysMoneyIsGone(message)) return "quota";
   if (isOpen && keyText.test(message)) return "auth";
   return byCode ?? classifyStatus(status) ?? classifyText(message, hasHint);
 }
 
-/** Rate limits link to the billing page too; what they say of the rate comes first. */
+/** Rate limits also link to the billing page, so a mention of a rate takes precedence. */
 function saysMoneyIsGone(text: string): boolean {
   return !throttleText.test(text) && quotaText.test(text);
 }
@@ -245,7 +245,7 @@ function isSystemError(value: unknown): value is Error & { code: string } {
   );
 }
 
-/** SDKs say "Connection error." and keep to themselves what it was. */
+/** SDKs say "Connection error." without the reason. */
 function withRootCause({ message, cause }: VendorFailure): string {
   let root: unknown = cause;
   findInCauses(cause, (value): value is never => {
@@ -257,7 +257,7 @@ function withRootCause({ message, cause }: VendorFailure): string {
   return `${message.replace(/\.$/, "")}: ${words}`;
 }
 
-/** The system's words for a failed connection, e.g. `connect ECONNREFUSED 127.0.0.1:1234`. */
+/** The system's text for a failed connection, e.g. `connect ECONNREFUSED 127.0.0.1:1234`. */
 function describeNetworkCause(error: unknown): string | undefined {
   const system = findInCauses(error, isSystemError);
   if (system === undefined) return undefined;

@@ -27,14 +27,14 @@ describe("guardRedirects", () => {
     ]);
   });
 
-  it.each([301, 302, 303])("goes on with GET and no body after %i", async (status) => {
+  it.each([301, 302, 303])("continues with GET and no body after %i", async (status) => {
     const { post, seen } = server({ status, location: "/y" });
     await post();
     expect(seen[1]).toBe("GET http://a.test/y");
   });
 
   it.each(["http://b.test/x", "https://a.test/x", "http://a.test:81/x", "//b.test/x"])(
-    "refuses to go on to %s",
+    "refuses to follow a redirect to %s",
     async (location) => {
       const { post, seen } = server({ status: 307, location });
       await expect(post()).rejects.toMatchObject({
@@ -50,7 +50,7 @@ describe("guardRedirects", () => {
     await expect(post()).rejects.toMatchObject({ code: "invalid_request" });
   });
 
-  it("passes a redirect without a target on unchanged", async () => {
+  it("returns a redirect without a target unchanged", async () => {
     expect((await server({ status: 304 }).post()).status).toBe(304);
     expect((await server({ status: 302 }).post()).status).toBe(302);
   });

@@ -8,8 +8,8 @@ const maxRedirects = 5;
 type Fetch = typeof globalThis.fetch;
 
 /**
- * Wraps `fetch` so that a request with a key never leaves for another origin: redirects within one
- * origin are followed, others refused.
+ * Wraps `fetch` so that a request with a key is never sent to another origin: redirects within one origin are
+ * followed, others refused.
  */
 export function guardRedirects(fetch: Fetch): Fetch {
   return async (input, init) => {
@@ -45,12 +45,12 @@ function refuse(from: URL, to: URL, count: number): void {
   });
 }
 
-/** Asked this way, because naming `Request` would load Node's whole `fetch`. */
+/** Checked this way, because a reference to `Request` would load Node's whole `fetch`. */
 function isRequest(input: string | URL | Request): input is Request {
   return typeof input !== "string" && !(input instanceof URL);
 }
 
-/** The request as a redirect asks for it; 307 and 308 keep method and body. */
+/** The request that follows a redirect; 307 and 308 keep method and body. */
 function repeat(request: RequestInit, status: number, input: string | URL | Request): RequestInit {
   if (status === 303 || (status < 303 && request.method === "POST")) {
     const { body: _, ...rest } = request;
@@ -66,14 +66,14 @@ function repeat(request: RequestInit, status: number, input: string | URL | Requ
 }
 
 /**
- * The way to a vendor: credentials and headers are `own` and no others, they never leave for another
- * origin, and what comes back is bounded.
+ * The `fetch` for a vendor: it sends exactly the credentials and headers in `own`, never sends them to
+ * another origin, and limits the size of responses.
  */
 export function vendorFetch(fetch: Fetch, own: Readonly<Record<string, string | null>>): Fetch {
   return withOwnHeaders(boundReplies(guardRedirects(fetch)), own);
 }
 
-/** What an SDK has to say itself: the form of the body and who it is. */
+/** Headers that an SDK may set itself: the type of the body and its own name. */
 const sdkHeaders: ReadonlySet<string> = new Set([
   "accept",
   "anthropic-version",
@@ -83,9 +83,9 @@ const sdkHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Wraps `fetch` so that credentials and extra headers are `own` and no others. SDKs add what they
- * find in the environment (`OPENAI_CUSTOM_HEADERS` and the like) whatever server they talk to; a
- * header meant for one vendor must not reach another. `null` deletes a header.
+ * Wraps `fetch` so that it sends exactly the credentials and extra headers in `own`. SDKs add what they find
+ * in the environment (`OPENAI_CUSTOM_HEADERS` and the like), whatever server they talk to, but a header meant
+ * for one vendor must not reach another. `null` deletes a header.
  */
 function withOwnHeaders(fetch: Fetch, own: Readonly<Record<string, string | null>>): Fetch {
   return (input, init) => {

@@ -78,12 +78,12 @@ function describeEvent(event: AssistantMessageEvent): string {
 
 const lines = ({ events }: Replay): string => `${events.map(describeEvent).join("\n")}\n`;
 
-/** Where one event of the vendor ends. */
+/** Splits the bytes at the end of each vendor event. */
 function cutAtEvents(bytes: Buffer, isBinary: boolean): Buffer[] {
   return isBinary ? cutAtLengths(bytes) : cutAtEmptyLines(bytes);
 }
 
-/** Each message of AWS's event streams begins with its size. */
+/** Each message of an AWS event stream begins with its size. */
 function cutAtLengths(bytes: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
   for (let from = 0; from + 4 <= bytes.length; ) {
@@ -146,7 +146,7 @@ describe.each(apis)("$api", ({ api, folder, cases }) => {
     const isBinary = existsSync(join(path, "stream.bin"));
     const bytes = readFileSync(join(path, isBinary ? "stream.bin" : "stream.sse"));
 
-    it("sends the recorded request and gives the recorded events", async () => {
+    it("sends the recorded request and yields the recorded events", async () => {
       expect(input.provenance).not.toBe("");
       const whole = await replay(api, input, [bytes]);
       const request = `${JSON.stringify(whole.request, null, 2)}\n`;
@@ -155,14 +155,14 @@ describe.each(apis)("$api", ({ api, folder, cases }) => {
       expectSnapshotsToHold(whole);
     });
 
-    it("gives the same events however the bytes are cut", async () => {
+    it("yields the same events however the bytes are cut", async () => {
       const whole = lines(await replay(api, input, [bytes]));
       const single = [...bytes].map((byte) => Uint8Array.of(byte));
       expect(lines(await replay(api, input, single))).toBe(whole);
       expect(lines(await replay(api, input, cutAtEvents(bytes, isBinary)))).toBe(whole);
     });
 
-    it("never takes a stream that breaks off for a complete reply", async () => {
+    it("never accepts a truncated stream as a complete reply", async () => {
       const whole = await replay(api, input, [bytes]);
       if (whole.result.error !== undefined) return;
       const pieces = cutAtEvents(bytes, isBinary);

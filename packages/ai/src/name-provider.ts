@@ -4,7 +4,7 @@ import { redactSecrets } from "./redact-secrets.ts";
 import { proxyStep } from "./unreached-proxy.ts";
 import { webPageText } from "./web-page.ts";
 
-/** Failures that somebody has to look into, and where to look. The first row that fits counts. */
+/** Failures that require action by the user, with the next step. The first matching row counts. */
 const nextSteps: readonly {
   readonly fits: (error: ProviderError) => boolean;
   readonly step: string;
@@ -59,17 +59,17 @@ function says(pattern: RegExp): (error: ProviderError) => boolean {
 }
 
 export interface NamingOptions {
-  /** The longest wait that a vendor may ask for, in ms; a longer one is said. */
+  /** The longest wait that a vendor may request, in ms; a longer wait is mentioned in the error. */
   readonly maxRetryDelayMs?: number | undefined;
-  /** What to do when the key is refused; by default, that it is to be checked. */
+  /** What to do when the key is refused; by default, to check it. */
   readonly keyStep?: string | undefined;
-  /** Set where requests may go through a proxy. */
+  /** Set if requests may go through a proxy. */
   readonly fetch?: unknown;
 }
 
 /**
- * Adds to an error which provider it came from, at which base URL, and what to do next. The words
- * before stay as they are: clients look for them.
+ * Adds the provider, its base URL and the next step to an error. The original text stays in front, because
+ * clients look for it.
  */
 export function nameProvider(
   error: ProviderError,
@@ -95,7 +95,7 @@ export function nameProvider(
   });
 }
 
-/** When to come back to a plan that is used up. */
+/** When an exhausted plan can be used again. */
 function resetStep({ code, retryAfterMs = 0 }: ProviderError): string | undefined {
   if (code !== "quota" || retryAfterMs <= 0 || retryAfterMs > MAX_RESET_MS) return undefined;
   const [day, time = ""] = new Date(Date.now() + retryAfterMs).toISOString().split("T");
@@ -103,10 +103,10 @@ function resetStep({ code, retryAfterMs = 0 }: ProviderError): string | undefine
   return `It can be used again in ${inWords(retryAfterMs)}, at ${at}; until then choose another model.`;
 }
 
-/** No plan is used up for longer; a date further ahead is a mistake. */
+/** No plan is exhausted for longer; a later date is wrong. */
 const MAX_RESET_MS = 400 * 24 * 3_600_000;
 
-/** A time as people write it: `1 h 5 min`, `34 s`, `620 ms`. */
+/** A duration in readable form: `1 h 5 min`, `34 s`, `620 ms`. */
 function inWords(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = Math.ceil(ms / 1000);
@@ -120,7 +120,7 @@ function inWords(ms: number): string {
   return said.map(([count, unit]) => `${count} ${unit}`).join(" ");
 }
 
-/** Without user, password and query: they may be secret. */
+/** Without user, password and query, which may be secret. */
 function printable(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return redactSecrets(baseUrl);
   const url = new URL(baseUrl);

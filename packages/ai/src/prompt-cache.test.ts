@@ -40,7 +40,7 @@ describe("cacheLifetimeMs", () => {
     expect(found).toEqual(expected.map(minutes));
   });
 
-  it("knows nothing of vendors that publish nothing", () => {
+  it("returns undefined for vendors that publish no lifetime", () => {
     const other = model("openai-completions", { id: "m", name: "M", provider: "acme", ...proxied });
     expect(cacheLifetimeMs(other, "short")).toBeUndefined();
   });
@@ -63,7 +63,7 @@ describe("a request that renews the cache", () => {
     await expect(renewalTokens(target, options)).resolves.toBe(expected);
   });
 
-  it("repeats all but the limit over Bedrock", async () => {
+  it("repeats everything but the limit over Bedrock", async () => {
     const target = model("bedrock-converse-stream", { id: "anthropic.claude-sonnet-4-5" });
     const request = encodeBedrock(target, context, { thinkingLevel: "low" });
     const renewing = encodeBedrock(target, context, { thinkingLevel: "low", renewsCache: true });
@@ -72,7 +72,7 @@ describe("a request that renews the cache", () => {
     await expect(renewalTokens(target, { thinkingLevel: "low" })).resolves.toBe(2049);
   });
 
-  it("is not made where the vendor promises no lifetime that reading renews", async () => {
+  it("is not possible if the vendor promises no lifetime that reading renews", async () => {
     const others = [
       model("openai-responses", { id: "gpt-5", provider: "openai" }),
       model("openai-completions", { compat: { cacheControlFormat: "anthropic" } }),

@@ -7,16 +7,16 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The models of OpenAI that keep prompts only the long way. */
+/** The OpenAI models that only support extended prompt caching. */
 const keepsLong = /^gpt-5\.5/;
 
 /**
- * The longest time for which a vendor keeps a prompt that is not used again, in ms; 0 where nothing is
- * kept, undefined where the vendor does not publish it.
+ * The longest time for which a vendor keeps an unused prompt, in ms; 0 if it keeps none, undefined if it does
+ * not publish the time.
  */
 export function cacheLifetimeMs(model: Model, retention: CacheRetention): number | undefined {
   const { api, id, compat } = model;
-  // Claude, by whatever way: prompts are kept as marks ask for it.
+  // Claude on any server: prompts are kept as long as cache marks request.
   if (hasMarks(model)) {
     if (retention === "none") return 0;
     return retention === "long" && takesHours(model) ? hour : 5 * minute;
@@ -32,14 +32,14 @@ export function cacheLifetimeMs(model: Model, retention: CacheRetention): number
 }
 
 /**
- * The most tokens of the reply to a request that only renews the cache (`renewsCache`); undefined where no
- * request does that: the vendor promises no lifetime, or does not begin it again with each use.
+ * The maximum reply length in tokens for a request that only renews the cache (`renewsCache`); undefined if a
+ * request cannot renew it, because the vendor promises no lifetime or does not restart it with each use.
  */
 export async function renewalTokens(
   model: Model,
   options: StreamOptions,
 ): Promise<number | undefined> {
-  // A gateway of chat completions makes the thinking budget, on which the cache depends, of the limit.
+  // A chat-completions gateway derives the thinking budget, on which the cache depends, from the limit.
   if (!hasMarks(model) || model.api === "openai-completions") return undefined;
   const renewing = { ...options, renewsCache: true };
   if (model.api === "bedrock-converse-stream") {
@@ -55,7 +55,7 @@ export async function renewalTokens(
   return limitsOf(shown, renewing).request.max_tokens;
 }
 
-/** Whether requests mark what is to be kept. */
+/** Whether requests mark what to cache. */
 function hasMarks(model: Model): boolean {
   const { api, compat } = model;
   if (api === "anthropic-messages" || api === "anthropic-vertex") return true;
@@ -64,7 +64,7 @@ function hasMarks(model: Model): boolean {
   return (compat?.supportsCachePoints ?? familyOf(model).isClaude) === true;
 }
 
-/** Whether marks may ask for an hour. */
+/** Whether cache marks may request one hour. */
 function takesHours(model: Model): boolean {
   if (model.api === "bedrock-converse-stream") return familyOf(model).cachesLong;
   if (model.api === "openai-completions") return model.compat?.supportsLongCacheRetention !== false;

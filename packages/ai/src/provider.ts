@@ -14,42 +14,42 @@ export interface ToolDefinition {
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   /**
-   * It calls tools that are not declared, by their names: its arguments are `{name, arguments}`. Replies show
-   * such a call as one of the other tool, and requests repeat it as the model made it.
+   * The tool calls undeclared tools by name: its arguments are `{name, arguments}`. Replies show such a call
+   * as a call of the named tool, and requests repeat it as the model made it.
    */
   readonly callsByName?: boolean | undefined;
 }
 
-/** Everything of a request that is not an option: what the model reads. */
+/** The parts of a request that the model reads, as opposed to options. */
 export interface Context {
   readonly systemPrompt?: string | undefined;
   readonly messages: readonly LlmMessage[];
-  /** In the order sent; the order must not change from turn to turn, or prompt caches miss. */
+  /** In the order sent; the order must not change between turns, or prompt caches miss. */
   readonly tools?: readonly ToolDefinition[] | undefined;
   /**
-   * What requests of an earlier process were made of, as far as the model's {@link RepeatedRequests} go. Given
-   * with the first request of this process: changes that were appended are then repeated at their places.
+   * The contexts of an earlier process's requests, limited by the model's {@link RepeatedRequests}. Given
+   * with the first request of this process, so that appended changes are repeated in their places.
    */
   readonly earlier?: readonly EarlierContext[] | undefined;
 }
 
-/** What a request of an earlier process was made of. */
+/** The context of an earlier process's request. */
 export interface EarlierContext extends Omit<Context, "earlier"> {
   readonly thinkingLevel: ThinkingLevel;
-  /** Its thinking may be bound to what the request was. */
+  /** The reply, whose thinking may be bound to the request. */
   readonly reply: AssistantMessage;
 }
 
 /** Thinking tokens per level for models that take a budget. */
 export type ThinkingBudgets = Partial<Record<ThinkingLevel, number>>;
 
-/** Environment variables, as the host hands them in. */
+/** Environment variables passed in by the host. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How long a prompt cache entry is asked to live. */
+/** The requested lifetime of a prompt cache entry. */
 export type CacheRetention = "none" | "short" | "long";
 
-/** Something that a request had to leave out. */
+/** Something that had to be omitted from a request. */
 export interface RequestDiagnostic {
   readonly code: "tool_left_out";
   readonly tool: string;
@@ -61,29 +61,29 @@ export interface StreamOptions {
   /** Resolved key; never logged. Some local servers need none. */
   readonly apiKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Already clamped to the model; default `off`. */
+  /** Must already be clamped to the model; default `off`. */
   readonly thinkingLevel?: ThinkingLevel | undefined;
   readonly thinkingBudgets?: ThinkingBudgets | undefined;
-  /** Most tokens of the reply; default the model's own limit. */
+  /** Maximum tokens of the reply; by default, the model's own limit. */
   readonly maxTokens?: number | undefined;
-  /** About how many tokens the request takes; the output limit fits what they leave of the window. */
+  /** The approximate size of the request in tokens; the output limit is reduced to fit the rest of the window. */
   readonly inputTokens?: number | undefined;
   readonly temperature?: number | undefined;
   /** Added last; `null` deletes a default header. */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
-  /** Where the request goes instead of the model's address: some logins say so. */
+  /** An address that replaces the model's own; some logins provide one. */
   readonly baseUrl?: string | undefined;
   /**
-   * Whether a user's prompt asks for the reply, or the agent on its own: after results of tools, to try
-   * again, for a summary. Default as the last message says. Plans count the first.
+   * Whether the reply was requested by a user's prompt or by the agent itself, for example after tool
+   * results, for a retry or for a summary. By default, the last message decides. Plans count only the former.
    */
   readonly initiator?: "user" | "agent" | undefined;
   /**
-   * Variables that say where a cloud's endpoint is and whose credentials it takes: the host's own, and
-   * those beside the provider's key. Nothing is read from the environment of the process itself.
+   * Variables that identify a cloud's endpoint and credentials: the host's own, and those stored with the
+   * provider's key. The environment of the process itself is not read.
    */
   readonly environment?: Environment | undefined;
-  /** Stable per session: prompt cache keys and affinity headers derive from it. */
+  /** Stable per session: prompt cache keys and affinity headers are derived from it. */
   readonly sessionId?: string | undefined;
   /** Default `short`. */
   readonly cacheRetention?: CacheRetention | undefined;

@@ -1,7 +1,7 @@
 import type { StreamOptions } from "../provider.ts";
 import type { AnthropicRequest, ControlMessage } from "./wire-types.ts";
 
-/** Whether a key is the token of a login. */
+/** Whether a key is a login token. */
 export function isLoginToken(apiKey: string): boolean {
   return apiKey.includes("sk-ant-oat");
 }
@@ -10,7 +10,7 @@ export function isLoginToken(apiKey: string): boolean {
 export function betasOf(request: AnthropicRequest, { apiKey = "" }: StreamOptions): string[] {
   const wants: Readonly<Record<string, boolean>> = {
     "oauth-2025-04-20": isLoginToken(apiKey),
-    // Models that decide themselves how much to think do so between calls without being asked.
+    // Models with adaptive thinking do this without the beta.
     "interleaved-thinking-2025-05-14":
       request.thinking?.type === "enabled" && (request.tools?.length ?? 0) > 0,
     "thinking-binding-controls-2026-08-01":

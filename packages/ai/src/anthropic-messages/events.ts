@@ -5,9 +5,9 @@ import { bytesOf } from "../transport/reply.ts";
 import { ServerEvents } from "../transport/server-events.ts";
 
 /**
- * The events of a reply. The SDK's own iterator leaves out pings, which tell a model that thinks for
- * long from a connection that is dead, and whatever comes without an event name, as some compatible
- * servers send all of it.
+ * The events of a reply. The SDK's own iterator drops pings, which distinguish a model that thinks for a long
+ * time from a dead connection. It also drops events without a name, and some compatible servers send no names
+ * at all.
  */
 export function readEvents(
   response: Response,

@@ -9,7 +9,7 @@ import { createReducer } from "./response.ts";
 import { anthropicPrefixWire } from "./setup.ts";
 import type { AnthropicRequest } from "./wire-types.ts";
 
-/** The Messages API of Anthropic and of servers that speak it. */
+/** The Messages API of Anthropic and compatible servers. */
 export function createAnthropicMessages(): Provider<AnthropicRequest, RawMessageStreamEvent> {
   const memory = new RequestMemory();
   const prefixes = new Prefixes(anthropicPrefixWire);
@@ -20,7 +20,7 @@ export function createAnthropicMessages(): Provider<AnthropicRequest, RawMessage
     encode(model, context, options) {
       const encoded = encodeRequest(model, context, options, memory, prefixes);
       const { prefix } = encoded;
-      // An extension that sees the payload may change it, and parts of it are sent again.
+      // An extension that sees the payload may change it, but parts of the original are sent again later.
       const request = options.onPayload ? structuredClone(encoded.request) : encoded.request;
       sent.set(request, prefix);
       return request;
@@ -32,8 +32,8 @@ export function createAnthropicMessages(): Provider<AnthropicRequest, RawMessage
     },
     reduce: createReducer,
     classify,
-    // Anthropic takes more of them where the window is larger than 200 000 tokens. Of the 32 MB of a
-    // request, the rest is for everything else.
+    // Anthropic accepts more images if the window is larger than 200 000 tokens. The rest of the 32 MB limit
+    // for a request is reserved for everything else.
     imageLimits: ({ provider, contextWindow }) => ({
       count: provider === "anthropic" && contextWindow > 200_000 ? 600 : 100,
       bytes: 24_000_000,

@@ -18,11 +18,11 @@ import { Memo } from "../request/memo.ts";
 import type { TurnParam, WireMessage } from "./wire-types.ts";
 
 export interface MessageRules {
-  /** Some compatible servers think without signing and want it back all the same. */
+  /** Some compatible servers do not sign thinking but still expect it back. */
   readonly allowsEmptySignature: boolean;
 }
 
-/** Messages in the vendor's shape, the last of them a user's. */
+/** Messages in the vendor's format; the last one is always a user message. */
 export interface EncodedTurns {
   readonly turns: readonly TurnParam[];
   /** The last turn was added, because newer models refuse to continue a reply of their own. */
@@ -30,8 +30,8 @@ export interface EncodedTurns {
 }
 
 /**
- * Neighbours of one role become one message, in which the tool results stand first: the vendor wants
- * all of them together right after their calls.
+ * Adjacent messages of one role are merged, with the tool results first: the vendor requires all results
+ * right after their calls.
  */
 export function encodeTurns(
   messages: readonly LlmMessage[],
@@ -51,7 +51,7 @@ export function encodeTurns(
 
 type CacheMark = Pick<TextBlockParam, "cache_control">;
 
-/** The messages with marks for the cache. */
+/** The messages with cache marks. */
 export function withCacheMarks(messages: readonly WireMessage[], cache: CacheMark): WireMessage[] {
   const marked = [...messages];
   if (cache.cache_control === undefined) return marked;
@@ -97,7 +97,7 @@ function encodeUser(content: string | readonly UserContent[]): UserBlockParam[] 
     if (block.type === "image") return [encodeImage(block)];
     const document = documentOf(block);
     if (document !== undefined) return [encodeDocument(document)];
-    // The vendor refuses text blocks without a visible character.
+    // The vendor refuses text blocks without visible characters.
     return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
   });
 }
@@ -123,7 +123,7 @@ function encodeImage({ data, mimeType }: ImageContent): ImageBlockParam {
   return { type: "image", source: { type: "base64", media_type: mediaType, data } };
 }
 
-/** An error result may hold text only, so its images and files follow the results. */
+/** An error result may contain only text, so its images and files follow the results. */
 function encodeResult(message: ToolResultMessage, turn: Turn<ContentBlockParam>): void {
   const blocks = encodeUser(message.content);
   const text = blocks.filter((block) => block.type === "text");

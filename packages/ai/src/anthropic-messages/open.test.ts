@@ -37,7 +37,7 @@ async function sentHeaders(
 }
 
 describe("openStream", () => {
-  it("sends a key to the vendor as its reference says, and only so", async () => {
+  it("sends a key to the vendor only in the documented header", async () => {
     const { url, get } = await sentHeaders({}, "sk-ant-api-1");
     expect(url).toBe("https://api.anthropic.com/v1/messages");
     expect([get("x-api-key"), get("authorization")]).toEqual(["sk-ant-api-1", null]);
@@ -45,13 +45,13 @@ describe("openStream", () => {
     expect(get("anthropic-beta")).toBeNull();
   });
 
-  it("sends a login's token as bearer with its beta", async () => {
+  it("sends a login token as a bearer token with its beta", async () => {
     const { get } = await sentHeaders({}, "sk-ant-oat01-x", true);
     expect([get("x-api-key"), get("authorization")]).toEqual([null, "Bearer sk-ant-oat01-x"]);
     expect(get("anthropic-beta")).toBe("oauth-2025-04-20,interleaved-thinking-2025-05-14");
   });
 
-  it("sends a key both ways to other servers, and the session where it is wanted", async () => {
+  it("sends a key in both headers to other servers, and the session if they want it", async () => {
     const compat = { sendSessionAffinityHeaders: true };
     const { url, get } = await sentHeaders({ baseUrl: "https://x.test/api/v1/", compat }, "k");
     expect(url).toBe("https://x.test/api/v1/messages");
@@ -60,7 +60,7 @@ describe("openStream", () => {
     expect(get("anthropic-version")).toBe("2023-06-01");
   });
 
-  it("asks for the version that takes a temperature when one is sent", async () => {
+  it("requests the API version that accepts a temperature when one is sent", async () => {
     const { get } = await sentHeaders({ reasoning: false }, "k", false, 0.5);
     expect(get("anthropic-version")).toBe("2023-06-01");
   });

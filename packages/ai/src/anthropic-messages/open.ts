@@ -13,10 +13,10 @@ import type { AnthropicRequest } from "./wire-types.ts";
 
 type Headers = Record<string, string | null>;
 
-/** Longest timer there is: time limits are the caller's, through the signal. */
+/** The longest possible timer: the caller sets time limits through the signal. */
 const noTimeoutMs = 2 ** 31 - 1;
 
-/** Sends a request through the vendor's SDK, which is loaded here and nowhere else. */
+/** Sends a request through the vendor's SDK, which is loaded only here. */
 export async function openStream(
   model: Model,
   request: AnthropicRequest,
@@ -31,14 +31,14 @@ export async function openStream(
     ...options.headers,
   });
   const { fetch = defaultFetch(memory.transport) } = options;
-  // The SDK adds /v1 itself.
+  // The SDK appends /v1 itself.
   const baseUrl = model.baseUrl.replace(/\/(?:v1\/?)?$/, "");
   const body = memory.body(request, "messages", options);
   const post = { baseUrl, path: "/v1/messages", body, headers, fetch };
   return postForEvents(post, options, memory);
 }
 
-/** A request as it leaves. */
+/** An HTTP request ready to be sent. */
 export interface Post {
   readonly baseUrl: string;
   readonly path: string;
@@ -59,7 +59,7 @@ export async function postForEvents(
   );
   const { signal = null } = options;
   const type = { "content-type": "application/json" };
-  // Not through `client.messages`, which prints a warning for every model that is to be retired.
+  // Avoids `client.messages`, which prints a warning for every model that will be retired.
   const sent = client.post(path, { body, signal, headers: type, stream: true });
   const { APIError } = client.constructor as typeof Anthropic;
   return readEvents(await sent.asResponse(), APIError);
@@ -68,7 +68,7 @@ export async function postForEvents(
 async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Promise<Anthropic> {
   const { Anthropic: Client } = await import("@anthropic-ai/sdk/client");
   return new Client({
-    // A placeholder that never leaves, so that the SDK looks for no credentials of its own.
+    // A placeholder that is never sent; it keeps the SDK from looking for its own credentials.
     apiKey: "none",
     baseURL: baseUrl,
     maxRetries: 0,
@@ -79,8 +79,8 @@ async function createClient(baseUrl: string, fetch: typeof globalThis.fetch): Pr
 }
 
 /**
- * How the key travels: a login's token as bearer, a key where the vendor's API reference has it. To
- * other servers of this format a key goes both ways, because some look here and some there.
+ * How the key is sent: a login token as a bearer token, a key in the header that the vendor's API reference
+ * names. Other servers get a key in both headers, because they differ in which one they read.
  */
 function authenticate(model: Model, apiKey: string | undefined): Headers {
   const { baseUrl } = model;
@@ -91,15 +91,15 @@ function authenticate(model: Model, apiKey: string | undefined): Headers {
 }
 
 /**
- * The SDK asks for version 2026-10-21, which refuses a temperature; compatible servers were written
- * to the version before. See https://platform.claude.com/docs/en/api/migration-2026-10-21.
+ * The SDK requests version 2026-10-21, which refuses a temperature; compatible servers implement the version
+ * before. See https://platform.claude.com/docs/en/api/migration-2026-10-21.
  */
 function versionHeader({ baseUrl }: Model, { temperature }: AnthropicRequest): Headers {
   const isCurrent = isAnthropicHost(baseUrl) && temperature === undefined;
   return isCurrent ? {} : { "anthropic-version": "2023-06-01" };
 }
 
-/** Adds to the betas that the caller asks for; `null` deletes them all. */
+/** Adds to the caller's own betas; `null` deletes all of them. */
 export function withBetas(betas: readonly string[], headers: Headers): Headers {
   const names = Object.keys(headers).filter((name) => name.toLowerCase() === "anthropic-beta");
   const given = names.map((name) => headers[name]);

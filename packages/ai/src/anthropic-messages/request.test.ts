@@ -37,7 +37,7 @@ describe("encodeRequest", () => {
     });
   });
 
-  it("leaves thinking out where no budget above the minimum fits", () => {
+  it("disables thinking if no budget above the minimum fits", () => {
     const request = encode({ thinkingLevel: "high" }, { ...model, maxTokens: 1000 });
     expect(request).toMatchObject({ max_tokens: 1000 });
     expect(request).not.toHaveProperty("thinking");
@@ -57,7 +57,7 @@ describe("encodeRequest", () => {
     });
   });
 
-  it("turns thinking off in words, unless the model cannot or does not think", () => {
+  it("turns thinking off explicitly unless the model cannot turn it off or cannot think", () => {
     expect(encode({}).thinking).toEqual({ type: "disabled" });
     expect(encode({}, { ...model, thinkingLevelMap: { off: null } })).not.toHaveProperty(
       "thinking",
@@ -65,14 +65,14 @@ describe("encodeRequest", () => {
     expect(encode({}, { ...model, reasoning: false })).not.toHaveProperty("thinking");
   });
 
-  it("sends a temperature only without thinking and where the model takes one", () => {
+  it("sends a temperature only without thinking and only to models that accept it", () => {
     expect(encode({ temperature: 0 }).temperature).toBe(0);
     expect(encode({ temperature: 0, thinkingLevel: "low" })).not.toHaveProperty("temperature");
     const without = { ...model, compat: { supportsTemperature: false } };
     expect(encode({ temperature: 0 }, without)).not.toHaveProperty("temperature");
   });
 
-  it("marks nothing for the cache when none is wanted", () => {
+  it("sets no cache marks when no caching is requested", () => {
     const tool = { name: "a", description: "b", parameters: {} };
     const full = { ...context, systemPrompt: "s", tools: [tool] };
     const text = (options: StreamOptions) =>

@@ -12,13 +12,13 @@ import type { AnthropicRequest } from "./wire-types.ts";
 
 type CacheMark = Pick<TextBlockParam, "cache_control">;
 
-/** A request and what its reply is made under. */
+/** A request and the information needed to read its reply. */
 export interface Encoded {
   readonly request: AnthropicRequest;
   readonly prefix: string;
 }
 
-/** Ours → the vendor's. The context has been through the history transform. */
+/** Encodes our context as the vendor's request. The context has already been through the history transform. */
 export function encodeRequest(
   model: Model,
   context: Context,
@@ -47,7 +47,7 @@ export function encodeRequest(
     }),
     messages: withCacheMarks(messages, cache),
     ...(setup.tools.length > 0 && {
-      // The tools come first: the mark of the instructions covers them.
+      // The vendor reads tools before the instructions, so the mark of the instructions covers them.
       tools:
         setup.system !== "" || compat.supportsCacheControlOnTools === false
           ? [...setup.tools]

@@ -26,14 +26,14 @@ interface Block {
   readonly type: string;
   readonly id: string | undefined;
   hasEnded: boolean;
-  /** The whole input, from servers that send it at the start. */
+  /** The whole input, from servers that send it at the start of the block. */
   readonly input: string | undefined;
 }
 
 class Reply {
   #stop: Stop = { type: "stop", reason: "stop" };
   #count = 0;
-  /** By the index of their events. */
+  /** Open blocks by the index of their events. */
   readonly #blocks = new Map<unknown, Block>();
 
   *read(event: RawMessageStreamEvent): Generator<Delta> {
@@ -62,7 +62,7 @@ class Reply {
         const { usage, delta } = event as RawMessageDeltaEvent;
         yield* readUsage(asObject(usage));
         const { stop_reason, stop_details } = asObject(delta);
-        // Some servers send the reason first and the usage alone after it.
+        // Some servers send the stop reason first and the usage separately after it.
         if (stop_reason) this.#stop = readStop(stop_reason, stop_details);
         break;
       }
@@ -72,7 +72,7 @@ class Reply {
     }
   }
 
-  /** A gateway that lost its own connection may begin once more. */
+  /** A gateway that lost its own connection may start the message again. */
   *#start({ id, model, usage }: Partial<Message>): Generator<Delta> {
     if (this.#blocks.size > 0) {
       this.#blocks.clear();
@@ -82,7 +82,7 @@ class Reply {
     yield* readUsage(asObject(usage));
   }
 
-  /** Blocks of the vendor's own server tools have no counterpart and are passed over. */
+  /** Skips blocks of the vendor's own server tools, which have no counterpart here. */
   *#startBlock({ index, content_block }: RawContentBlockStartEvent): Generator<Delta> {
     const start = asObject(content_block) as Partial<Record<string, unknown>>;
     const type = asText(start.type);
@@ -144,7 +144,7 @@ function* readDelta(key: number, delta: Record<string, unknown>): Generator<Delt
 
 type ReportedUsage = { [Name in keyof Usage]?: Usage[Name] | null } | Partial<MessageDeltaUsage>;
 
-/** Later events repeat counts, but proxies send zero or nothing for what they do not know. */
+/** Later events repeat counts, but proxies send zero or nothing for counts they do not know. */
 function* readUsage(usage: ReportedUsage): Generator<Delta> {
   const reported: [keyof TokenCounts, unknown][] = [
     ["input", usage.input_tokens],

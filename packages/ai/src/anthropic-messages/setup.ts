@@ -7,7 +7,7 @@ import {
 } from "../request/setup.ts";
 import type { ControlMessage, Effort, TurnParam } from "./wire-types.ts";
 
-/** The types of this format. */
+/** The types of this wire format. */
 export interface AnthropicShapes {
   readonly turn: TurnParam;
   readonly change: ControlMessage;
@@ -18,7 +18,7 @@ export interface AnthropicShapes {
 type Setup = SetupOf<AnthropicShapes>;
 type ControlBlock = Exclude<NonNullable<ControlMessage["content"]>, string>[number];
 
-/** Changes are messages of the role `system`; thinking is bound by its signature. */
+/** Setup changes are messages with the role `system`; thinking is bound by its signature. */
 export const anthropicPrefixWire: PrefixWire<AnthropicShapes> = {
   nameOf: ({ name }) => name,
   changes(first, from, to) {
@@ -29,7 +29,7 @@ export const anthropicPrefixWire: PrefixWire<AnthropicShapes> = {
     return content.length === 0 ? [] : [{ role: "system", content }];
   },
   effort: (effort) => ({ role: "system", content: [], output_config: { effort } }),
-  // A new effort holds from the next turn of the user's on; results of tools belong to the one before.
+  // A new effort applies from the next user turn; tool results belong to the turn before.
   startsTurn(turn) {
     if (turn === undefined || typeof turn.content === "string") return true;
     return turn.content.every(({ type }) => type !== "tool_result");
@@ -49,7 +49,10 @@ export const anthropicPrefixWire: PrefixWire<AnthropicShapes> = {
   },
 };
 
-/** Tools of `first` are named, because the request defines them; others include their definition. */
+/**
+ * The blocks that change the tools. Tools of `first` are referenced by name, because the request defines
+ * them; others include their definition.
+ */
 function toolBlocks(first: Setup, from: Setup, to: Setup): ControlBlock[] {
   const { removed, added } = toolChanges<AnthropicShapes>(anthropicPrefixWire, from, to);
   const defined = new Set(first.tools.map((tool) => JSON.stringify(tool)));

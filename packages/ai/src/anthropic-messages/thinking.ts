@@ -5,21 +5,24 @@ import { fittingBudget, outputLimit } from "../request/output-limit.ts";
 import { featuresOf } from "./features.ts";
 import type { AnthropicRequest, Effort } from "./wire-types.ts";
 
-/** The members of a request that say how much the model may think and write. */
+/** The members of a request that limit how much the model may think and write. */
 export interface Limits {
   readonly request: Pick<AnthropicRequest, "max_tokens" | "thinking">;
   readonly effort: Effort | undefined;
-  /** Refused beside thinking. */
+  /** The vendor refuses a temperature together with thinking. */
   readonly takesTemperature: boolean;
 }
 
-/** Says the wanted level in the way the model takes it. */
+/** Expresses the requested level in the form that the model accepts. */
 export function limitsOf(model: Model, options: StreamOptions): Limits {
   const limits = limitsOfReply(model, options);
   return options.renewsCache === true ? withoutReply(limits) : limits;
 }
 
-/** The cache depends on how the model may think, and the vendor wants room for more than that. */
+/**
+ * Limits for a request that only renews the cache. The cache depends on the thinking settings, and the vendor
+ * requires an output limit above the thinking budget.
+ */
 function withoutReply({ request, ...rest }: Limits): Limits {
   const { thinking } = request;
   const budget = thinking?.type === "enabled" ? thinking.budget_tokens : 0;
@@ -40,7 +43,7 @@ function limitsOfReply(model: Model, options: StreamOptions): Limits {
     const thinking = {
       type: "adaptive" as const,
       ...displayOf(model),
-      // Earlier thinking that no longer fits is dropped, where the request would otherwise be refused.
+      // Earlier thinking that no longer fits is dropped; otherwise, the vendor would refuse the request.
       ...(bindsThinking && {
         block_binding: { prefix_mismatch_behavior: "drop_block" as const },
       }),
@@ -52,14 +55,14 @@ function limitsOfReply(model: Model, options: StreamOptions): Limits {
     };
   }
   const budget_tokens = fittingBudget(thinkingBudget(level, options.thinkingBudgets), max_tokens);
-  // A model too small for any budget above the vendor's minimum answers without thinking.
+  // A model too small for a budget above the vendor's minimum answers without thinking.
   if (budget_tokens === undefined)
     return { request: { max_tokens }, effort: undefined, takesTemperature };
   const thinking = { type: "enabled" as const, budget_tokens };
   return { request: { max_tokens, thinking }, effort: undefined, takesTemperature: false };
 }
 
-/** Claude leaves thinking out of the reply unless asked for a summary, on whichever server it runs. */
+/** Claude omits thinking from the reply unless a summary is requested, on every server. */
 function displayOf({ id, provider, compat }: Model): { display?: "summarized" } {
   const isClaude = provider === "anthropic" || /claude/i.test(id);
   const takesDisplay = compat?.supportsThinkingDisplay ?? isClaude;
@@ -76,7 +79,7 @@ const efforts: Readonly<Record<string, Effort>> = {
 };
 
 function effortOf(model: Model, level: ThinkingLevel): Effort {
-  // A model that always thinks has no word for off.
+  // A model that always thinks cannot turn thinking off.
   if (level === "off") return "low";
   return efforts[model.thinkingLevelMap?.[level] ?? level] ?? "high";
 }

@@ -16,13 +16,13 @@ export type Effort = NonNullable<BetaOutputConfig["effort"]>;
 /** A change of instructions, tools or effort between two messages. */
 export type ControlMessage = BetaSystemMessageParam;
 
-/** A message of the user's or the model's. */
+/** A message of the user or the model. */
 export type TurnParam = Exclude<MessageParam, SystemMessageParam>;
 
-/** What a request's list of messages may hold. */
+/** A message in a request. */
 export type WireMessage = TurnParam | ControlMessage;
 
-/** The body of a request; `temperature` belongs to API version 2023-06-01 only. */
+/** The body of a request; `temperature` exists only in API version 2023-06-01. */
 export type AnthropicRequest = Omit<
   MessageCreateParamsStreaming,
   "messages" | "thinking" | "output_config"

@@ -13,7 +13,7 @@ import { onVertex } from "./model.ts";
 
 const version = "vertex-2023-10-16";
 
-/** Claude on Google's Vertex AI: Anthropic's format at the address of a project. */
+/** Claude on Google's Vertex AI: Anthropic's format under the address of a Google Cloud project. */
 export function createAnthropicVertex(): Provider<AnthropicRequest, RawMessageStreamEvent> {
   const memory = new RequestMemory();
   const clients = new LastMade();
@@ -28,7 +28,7 @@ export function createAnthropicVertex(): Provider<AnthropicRequest, RawMessageSt
       const auth = await vertexHeaders({ baseUrl, options, fetch, clients });
       const given = { ...auth, ...model.headers, ...options.headers };
       const headers = withBetas(betasOf(request, { ...options, apiKey: "" }), given);
-      // The path names the model.
+      // The URL path contains the model.
       const { model: name, ...rest } = request;
       const sent = { anthropic_version: version, ...rest };
       const path = `/publishers/anthropic/models/${encodeURIComponent(name)}:streamRawPredict`;

@@ -1,7 +1,7 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { thinksAdaptively } from "../anthropic-messages/features.ts";
 
-/** What differs from Anthropic's own servers, unless the model says otherwise. */
+/** Adds the differences from Anthropic's own servers, unless the model specifies them. */
 export function onVertex(model: Model): Model {
   const compat = {
     supportsEagerToolInputStreaming: false,

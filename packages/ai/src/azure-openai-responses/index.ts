@@ -6,7 +6,7 @@ import type { ResponsesRequest } from "../openai-responses/request.ts";
 import type { Provider } from "../provider.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 
-/** OpenAI's Responses format at the address of an Azure resource, whose deployments have names of their own. */
+/** OpenAI's Responses format under the address of an Azure resource, whose deployments have their own names. */
 export function createAzureOpenaiResponses(): Provider<ResponsesRequest, ResponsesEvent> {
   const memory = new RequestMemory();
   const responses = createOpenaiResponses();

@@ -36,12 +36,12 @@ describe("the endpoint of an Azure resource", () => {
     expect(urlOf({}, AZURE_OPENAI_BASE_URL)).toBe(wanted);
   });
 
-  it("follows from the name of the resource", () => {
+  it("is derived from the name of the resource", () => {
     const environment = { AZURE_OPENAI_RESOURCE_NAME: "tau" };
     expect(urlOf(environment)).toBe("https://tau.openai.azure.com/openai/v1/responses");
   });
 
-  it("is that of models.json before that of the environment", () => {
+  it("prefers models.json to the environment", () => {
     const environment = {
       AZURE_OPENAI_BASE_URL: "https://two.openai.azure.com",
       AZURE_OPENAI_RESOURCE_NAME: "three",
@@ -56,7 +56,7 @@ describe("the endpoint of an Azure resource", () => {
     );
   });
 
-  it("has the older paths for a dated version", () => {
+  it("uses the older paths for a dated version", () => {
     const environment = {
       AZURE_OPENAI_BASE_URL: "https://tau.openai.azure.com/openai/v1",
       AZURE_OPENAI_API_VERSION: "2025-04-01-preview",
@@ -70,14 +70,14 @@ describe("the endpoint of an Azure resource", () => {
     );
   });
 
-  it("names any other version beside the v1 path", () => {
+  it("adds any other version to the v1 path", () => {
     const environment = { AZURE_OPENAI_RESOURCE_NAME: "t", AZURE_OPENAI_API_VERSION: "preview" };
     expect(urlOf(environment)).toBe(
       "https://t.openai.azure.com/openai/v1/responses?api-version=preview",
     );
   });
 
-  it("says what to set where it is not known", () => {
+  it("explains what to set if the endpoint is unknown", () => {
     expect(() => urlOf({})).toThrow(/AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME/);
   });
 });

@@ -4,19 +4,19 @@ import type { Environment, StreamOptions } from "../provider.ts";
 
 export interface AzureEndpoint {
   readonly baseUrl: string;
-  /** Behind the base URL, with the API version where the path does not say it. */
+  /** The path after the base URL; includes the API version as a query if the path does not contain one. */
   readonly path: string;
-  /** How Azure takes a key. */
+  /** The headers in which Azure accepts the key. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Paths of a resource's address that name no version. */
+/** Paths of a resource address that contain no version. */
 const roots: ReadonlySet<string> = new Set(["", "/openai"]);
 const dated = /^\d{4}-\d{2}-\d{2}/;
 
 /**
- * The endpoint for an operation such as `/responses`. Addresses of a resource get the path of the `v1`
- * API. A dated version means the paths from before it, where only chat completions name the deployment.
+ * The endpoint for an operation such as `/responses`. Resource addresses get the path of the `v1` API. A
+ * dated version selects the older paths, in which only chat completions name the deployment.
  */
 export function azureEndpoint(
   model: Model,
@@ -46,7 +46,7 @@ export function azureEndpoint(
   return { baseUrl, path: `${operation}${version === "v1" ? "" : query}`, headers };
 }
 
-/** The address that the user gave, undefined if there is none. */
+/** The address that the user has configured; undefined if there is none. */
 export function azureAddress({ baseUrl }: Model, environment: Environment): string | undefined {
   const resource = environment.AZURE_OPENAI_RESOURCE_NAME?.trim();
   const named = resource ? `https://${resource}.openai.azure.com` : undefined;
@@ -54,7 +54,7 @@ export function azureAddress({ baseUrl }: Model, environment: Environment): stri
   return given !== undefined && URL.canParse(given) ? given : undefined;
 }
 
-/** Whether a model is a deployment on Azure, whichever wire format it speaks. */
+/** Whether a model is a deployment on Azure, whatever its wire format. */
 export function isAzure({ provider }: Pick<Model, "provider">): boolean {
   return provider === "azure";
 }

@@ -56,7 +56,7 @@ async function keyId(environment: Environment, fetch: typeof globalThis.fetch = 
 
 const keys = { AWS_ACCESS_KEY_ID: "VARIABLE", AWS_SECRET_ACCESS_KEY: "s" };
 
-/** The token service, which answers with the same keys for any role. */
+/** A token service that returns the same keys for any role. */
 function tokenService(action = "AssumeRoleWithWebIdentity") {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {
@@ -67,16 +67,16 @@ function tokenService(action = "AssumeRoleWithWebIdentity") {
   return { asked, fetch };
 }
 
-describe("AWS's chain", () => {
+describe("the AWS credential chain", () => {
   it.each<[string, Environment, string]>([
     ["variables", { ...home, ...keys }, "VARIABLE"],
     ["a named profile, also beside keys", { ...home, ...keys, AWS_PROFILE: "dev" }, "DEV"],
     ["the default profile", home, "DEFAULT"],
-  ])("takes %s", async (_, environment, wanted) => {
+  ])("accepts %s", async (_, environment, wanted) => {
     expect(await keyId(environment)).toBe(wanted);
   });
 
-  it("asks the token service through the given fetch", async () => {
+  it("calls the token service through the given fetch", async () => {
     const web = { AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile, AWS_ROLE_ARN: "arn:aws:iam::1:role/r" };
     for (const environment of [
       { ...away, ...web },
@@ -88,17 +88,17 @@ describe("AWS's chain", () => {
     }
   });
 
-  it("assumes a role in its profile's region", async () => {
+  it("assumes a role in the region of its profile", async () => {
     const { asked, fetch } = tokenService("AssumeRole");
     expect(await keyId({ ...home, AWS_PROFILE: "abroad" }, fetch)).toBe("ROLE");
     expect(asked).toEqual([expect.stringMatching(/^https:\/\/sts\.ap-south-1\.amazonaws\.com\//)]);
   });
 
-  // The SDK looks for the token in the home directory of the process.
+  // The SDK looks for the token in the process's home directory.
   it.each([
     ["sso", "https://tau.invalid/start"],
     ["sso-session", "tau"],
-  ])("asks single sign-on in its own region for profile %s", async (profile, name) => {
+  ])("uses the region of single sign-on for profile %s", async (profile, name) => {
     vi.stubEnv("HOME", folder);
     onTestFinished(() => void vi.unstubAllEnvs());
     const hash = createHash("sha1").update(name).digest("hex");
@@ -116,14 +116,14 @@ describe("AWS's chain", () => {
     expect(asked).toEqual(["portal.sso.eu-north-1.amazonaws.com"]);
   });
 
-  it("finds single sign-on in a file that only these variables name", async () => {
+  it("finds single sign-on in a file that only the given variables name", async () => {
     const path = join(folder, "other-config");
     writeFileSync(path, role.replace("[profile sso]", "[profile elsewhere]"));
     const environment = { ...away, AWS_CONFIG_FILE: path, AWS_PROFILE: "elsewhere" };
     await expect(keyId(environment)).rejects.toThrow(/SSO session/);
   });
 
-  it("asks the container that the variables name", async () => {
+  it("requests credentials from the container endpoint named by the variables", async () => {
     const server = createServer((request, response) => {
       const isAllowed = request.headers.authorization === "let-me-in";
       const body = { AccessKeyId: "TASK", SecretAccessKey: "s", Token: "t" };
@@ -141,18 +141,18 @@ describe("AWS's chain", () => {
     server.close();
   });
 
-  it("ends with an error where there is nothing", async () => {
+  it("fails with an error if there are no credentials", async () => {
     await expect(keyId(away)).rejects.toMatchObject({ name: "CredentialsProviderError" });
   });
 });
 
-describe("who asks", () => {
-  it("is the key before all else", async () => {
+describe("the identity of a request", () => {
+  it("is the key, if there is one", async () => {
     const identity = await identityOf({ apiKey: "k", environment: keys }, place, noFetch);
     expect(identity).toEqual({ token: { token: "k" }, authSchemePreference: ["httpBearerAuth"] });
   });
 
-  it("is nobody on a server of this machine whose user has no credentials", async () => {
+  it("is anonymous on a local server if the user has no credentials", async () => {
     const local = { ...place, endpoint: "http://127.0.0.1:9" };
     const isUnsigned = async (environment: Environment, to = local) =>
       (await identityOf({ environment }, to, noFetch)).signer !== undefined;

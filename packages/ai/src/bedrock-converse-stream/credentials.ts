@@ -6,13 +6,16 @@ import { profileFiles, readProfile } from "./region.ts";
 
 type Fetch = typeof globalThis.fetch;
 
-/** The part of the SDK's configuration that says who asks. */
+/** The part of the SDK's configuration that identifies the caller. */
 type Identity = Pick<
   BedrockRuntimeClientConfig,
   "authSchemePreference" | "credentials" | "token" | "signer"
 >;
 
-/** How a request shows who asks: a key as bearer, a signature, or nothing on a server without. */
+/**
+ * How a request identifies the caller: with a bearer key, with a signature, or anonymously on a server
+ * without authentication.
+ */
 export async function identityOf(
   { apiKey, environment = {} }: StreamOptions,
   place: { readonly endpoint: string; readonly region: string },
@@ -38,7 +41,10 @@ const named = [
   ...["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"],
 ];
 
-/** A gateway that signs itself, or a server on this machine whose user has no credentials at all. */
+/**
+ * Whether requests stay unsigned: on a gateway that signs them itself, or on a local server if the user has
+ * no credentials at all.
+ */
 function isUnsigned(environment: Environment, endpoint: string): boolean {
   if (environment.AWS_BEDROCK_SKIP_AUTH === "1") return true;
   const { hostname } = new URL(endpoint);
@@ -52,7 +58,7 @@ type Aws = typeof import("@aws-sdk/credential-providers");
 type Link = ReturnType<Aws["fromIni"]>;
 type ClientConfig = NonNullable<NonNullable<Parameters<Aws["fromIni"]>[0]>["clientConfig"]>;
 
-/** The keys of the profile that counts, whatever it has instead of them. */
+/** Credentials of the selected profile, in any form that a profile supports. */
 function profileLink(
   aws: Aws,
   environment: Environment,
@@ -61,18 +67,18 @@ function profileLink(
   const named = {
     ...profileFiles(environment),
     ignoreCache: true,
-    // A single sign-on or a role has a region of its own; ours is for those that do not.
+    // A single sign-on or a role has its own region; ours is for profiles without one.
     clientConfig,
     parentClientConfig: { region, ...clientConfig },
   };
   return async (given) => {
-    // Within `fromIni`, single sign-on is looked for in the files that the variables of the process name.
+    // `fromIni` looks for single sign-on in the files named by the process's own variables.
     const isSignOn = await isSingleSignOn(environment);
     return (isSignOn ? aws.fromSSO(named) : aws.fromIni(named))(given);
   };
 }
 
-/** What comes before single sign-on in a profile that has both. */
+/** Members that take precedence over single sign-on in a profile with both. */
 const strongerMembers = [
   ...["role_arn", "aws_access_key_id", "web_identity_token_file", "credential_process"],
 ];
@@ -87,8 +93,8 @@ async function isSingleSignOn(environment: Environment): Promise<boolean> {
 }
 
 /**
- * AWS's chain, built here from the variables that were handed in: the SDK's own reads those of the
- * process. Tokens of roles and logins are fetched through the user's proxy.
+ * The AWS credential chain, built from the given variables, because the SDK's own chain reads those of the
+ * process. Fetches tokens of roles and logins through the user's proxy.
  */
 async function chainOf(
   environment: Environment,
@@ -98,11 +104,11 @@ async function chainOf(
   const aws = await import("@aws-sdk/credential-providers");
   const requestHandler = createFetchHandler(fetch, "whole");
   const clientConfig = { region, requestHandler };
-  // Some links look at the one, some at the other.
+  // Some providers read one of these members, some the other.
   const clients = { clientConfig, parentClientConfig: clientConfig };
   const fromProfile = profileLink(aws, environment, clientConfig);
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment;
-  // A profile that somebody names is meant, also beside keys.
+  // An explicitly named profile takes precedence over keys in the environment.
   if (environment.AWS_PROFILE) return fromProfile;
   if (accessKeyId && secretAccessKey) {
     const sessionToken = environment.AWS_SESSION_TOKEN;

@@ -3,7 +3,7 @@ import { classify, classifyResponse } from "./errors.ts";
 
 const thrown = (name: string, message = "words") => Object.assign(new Error(message), { name });
 
-describe("errors of Bedrock", () => {
+describe("Bedrock errors", () => {
   it.each([
     ["ThrottlingException", "rate_limited"],
     ["ServiceUnavailableException", "overloaded"],
@@ -30,7 +30,7 @@ describe("errors of Bedrock", () => {
     [{ deep: 1 }, '{"deep":1}'],
     [[7], "[7]"],
     [null, "null"],
-  ])("keep a message that is not text: %j", (message, words) => {
+  ])("handle a message that is not text: %j", (message, words) => {
     const error = Object.assign(thrown("ThrottlingException"), { message });
     expect(classify(error)).toMatchObject({
       code: "rate_limited",
@@ -38,18 +38,18 @@ describe("errors of Bedrock", () => {
     });
   });
 
-  it("say that the conversation is too long", () => {
+  it("report that the conversation is too long", () => {
     const error = thrown("ValidationException", "Input is too long for requested model.");
     expect(classify(error).code).toBe("context_overflow");
   });
 
-  it("name what to set where there are no credentials", () => {
+  it("name what to set if there are no credentials", () => {
     const { code, message } = classify(thrown("CredentialsProviderError", "Nothing found."));
     expect(code).toBe("auth");
     expect(message).toMatch(/Nothing found\. Set AWS_BEARER_TOKEN_BEDROCK/);
   });
 
-  it("are damaged bytes where a checksum is wrong", () => {
+  it("report damaged data if a checksum is wrong", () => {
     expect(classify(thrown("Error", "The prelude checksum does not match"))).toMatchObject({
       code: "network",
     });

@@ -2,7 +2,7 @@ import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import { awsName, readVendorError } from "../error-body.ts";
 import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
 
-/** What an error of the vendor's SDK means; exceptions within a stream are thrown alike. */
+/** Classifies an error of the vendor's SDK; exceptions within a stream have the same form. */
 export function classify(error: unknown): ProviderErrorInit {
   if (!(error instanceof Error)) return classifyFailure({ message: String(error), cause: error });
   const name = textOf(error.name);
@@ -23,14 +23,14 @@ export function classify(error: unknown): ProviderErrorInit {
     };
   }
   if (!/Exception$/.test(name)) return classifyFailure({ message, cause: error });
-  // One that the SDK does not know has its JSON as message, and its name as it is on the wire.
+  // An exception unknown to the SDK has its JSON as message and keeps its wire name.
   const { message: inner } = parse(message) ?? {};
   const words = typeof inner === "string" ? inner : message;
   const code = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
   return classifyFailure({ message: named(code, words), vendorCode: code, cause: error });
 }
 
-/** The SDK takes the members of an exception as they were sent: any JSON. */
+/** The SDK does not validate the members of an exception: they may be any JSON. */
 function textOf(member: unknown): string {
   return typeof member === "string" ? member : (JSON.stringify(member) ?? "");
 }

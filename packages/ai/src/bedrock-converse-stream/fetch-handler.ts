@@ -4,7 +4,7 @@ import { cutFrames } from "./frames.ts";
 
 type Fetch = typeof globalThis.fetch;
 
-/** Sends the requests of AWS's clients through `fetch`; a body is streamed as whole events or read at once. */
+/** Sends the requests of AWS clients through `fetch`; streams the body as complete events or reads it at once. */
 export function createFetchHandler(fetch: Fetch, body: "events" | "whole"): HttpHandler {
   return {
     async handle(request: HttpRequest, { abortSignal }: HttpHandlerOptions = {}) {
@@ -38,7 +38,10 @@ export function createFetchHandler(fetch: Fetch, body: "events" | "whole"): Http
   };
 }
 
-/** Errors as causes: the SDK adds a hint for its own users to what is thrown while it reads the first event. */
+/**
+ * Wraps errors as causes, because the SDK adds a hint for its own users to errors thrown while it reads the
+ * first event.
+ */
 async function* framesOf(source: ByteSource): AsyncGenerator<Uint8Array, void> {
   try {
     yield* cutFrames(source);

@@ -27,8 +27,8 @@ async function read(pieces: readonly Uint8Array[]): Promise<Uint8Array[]> {
   return frames;
 }
 
-describe("cutting an event stream", () => {
-  it("gives the same messages wherever the pieces end", async () => {
+describe("splitting an event stream", () => {
+  it("yields the same messages however the stream is cut", async () => {
     const texts = fc.array(fc.string({ maxLength: 60 }), { maxLength: 8 });
     const sizes = fc.array(fc.integer({ min: 0, max: 90 }), { minLength: 1, maxLength: 20 });
     await fc.assert(
@@ -49,13 +49,13 @@ describe("cutting an event stream", () => {
     );
   });
 
-  it("fails for a message that breaks off, and for a size that cannot be", async () => {
+  it("fails for a truncated message and for an impossible size", async () => {
     const bytes = toEventStream('event: e\ndata: {"a":1}\n\n');
     await expect(read([bytes.subarray(0, -1)])).rejects.toMatchObject({ code: "network" });
     await expect(read([Buffer.from("\0\0\0\x05")])).rejects.toThrow(/not an event/);
   });
 
-  it("fails with what a text says that comes instead of a message, however it is cut", async () => {
+  it("throws the error in a text sent instead of messages, however the text is cut", async () => {
     const event = toEventStream("event: e\ndata: {}\n\n");
     const bytes = Buffer.concat([event, Buffer.from("no credit")]);
     for (let at = 0; at <= bytes.length; at++) {
@@ -66,7 +66,7 @@ describe("cutting an event stream", () => {
     await expect(read(endless)).rejects.toThrow(/^x{4000}…/);
   });
 
-  it("leaves the rest unread when nobody wants it", async () => {
+  it("stops reading when the consumer stops", async () => {
     const event = toEventStream("event: e\ndata: {}\n\n");
     const source = sourceOf([event, event]);
     for await (const _ of cutFrames(source)) break;

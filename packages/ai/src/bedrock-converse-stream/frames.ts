@@ -2,21 +2,21 @@ import { errorOfBody } from "../error-body.ts";
 import { ProviderError } from "../errors.ts";
 import { type ByteSource, nextPiece } from "../transport/reply.ts";
 
-/** A prelude of twelve bytes, and a checksum of four at the end. */
+/** A prelude of twelve bytes and a checksum of four bytes at the end. */
 const leastBytes = 16;
-/** Real ones have some thousand bytes. Without a limit, twelve stray bytes could ask for gigabytes. */
+/** Real messages have a few thousand bytes. Without a limit, twelve stray bytes could request gigabytes. */
 const mostBytes = 24 * 1024 * 1024;
 const lengthBytes = 4;
-/** The least byte that a text begins with; the first of a message's size is smaller. */
+/** The smallest first byte of a text; the first byte of a message's size is smaller. */
 const leastText = 0x09;
-/** How much is read of a text that came instead of messages: an error is short. */
+/** How much is read of a text sent instead of messages; error texts are short. */
 const mostTextBytes = 64 * 1024;
 
 /**
- * The messages of an event stream, each whole and unread. The SDK's own cutter takes any length for
- * true, and reads on when nobody listens any more.
+ * Splits an event stream into complete, undecoded messages. The SDK's own splitter trusts any length and
+ * keeps reading when nobody consumes the messages.
  *
- * @throws {ProviderError} what a text says that comes instead of a message
+ * @throws {ProviderError} the error described by a text that the server sends instead of messages
  */
 export async function* cutFrames(source: ByteSource): AsyncGenerator<Uint8Array, void> {
   let isDone = false;
@@ -39,7 +39,7 @@ export async function* cutFrames(source: ByteSource): AsyncGenerator<Uint8Array,
 class FrameCutter {
   #pieces: Uint8Array[] = [];
   #size = 0;
-  /** How many bytes are needed before anything can be done. */
+  /** The number of bytes needed for the next step. */
   #wanted = 1;
 
   get isEmpty(): boolean {
@@ -50,7 +50,7 @@ class FrameCutter {
     return this.#size;
   }
 
-  /** Whether what came last is a text, and no message. */
+  /** Whether the buffered bytes are a text instead of a message. */
   get isText(): boolean {
     return this.#wanted === Number.POSITIVE_INFINITY;
   }
@@ -59,7 +59,7 @@ class FrameCutter {
     return Buffer.concat(this.#pieces).subarray(0, mostTextBytes).toString("utf8");
   }
 
-  /** Joins pieces only once a message is whole, so that a large one costs no more per byte. */
+  /** Joins pieces only when a message is complete, so that a large message costs no more per byte. */
   *push(piece: Uint8Array): Generator<Uint8Array> {
     this.#pieces.push(piece);
     this.#size += piece.length;
@@ -78,7 +78,7 @@ class FrameCutter {
   }
 }
 
-/** The size of the first message, or of what says its size; of a text, all of it. */
+/** The size of the first message, or of its size field; for a text, everything. */
 function wantedOf(held: Buffer): number {
   const [first] = held;
   if (first === undefined) return 1;

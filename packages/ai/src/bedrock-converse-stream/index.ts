@@ -7,7 +7,7 @@ import { addressOf } from "./region.ts";
 import { type BedrockRequest, encodeRequest } from "./request.ts";
 import { createReducer } from "./response.ts";
 
-/** Amazon Bedrock's Converse format, for the models of all makers. */
+/** Amazon Bedrock's Converse format, for models of all vendors. */
 export function createBedrockConverseStream(): Provider<BedrockRequest, ConverseStreamOutput> {
   const memory = new RequestMemory();
   return {
@@ -17,7 +17,7 @@ export function createBedrockConverseStream(): Provider<BedrockRequest, Converse
     address: (model, { environment = {} }) => addressOf(model, environment),
     reduce: createReducer,
     classify,
-    // Most images of a request; their bytes may be 3.75 MB each, and 20 MB together.
+    // The maximum number of images in a request; each may have 3.75 MB, all together 20 MB.
     imageLimits: () => ({ count: 20, bytes: 15_000_000 }),
     normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
   };

@@ -16,15 +16,15 @@ import { type DocumentSource, documentOf } from "../request/documents.ts";
 import { Memo } from "../request/memo.ts";
 
 export interface MessageRules {
-  /** Results of tools may hold images; other models get them after the results. */
+  /** Whether tool results may contain images; other models get images after the results. */
   readonly hasImageResults: boolean;
-  /** Thinking goes back with its signature. */
+  /** Whether thinking is sent back with its signature. */
   readonly takesThinking: boolean;
 }
 
 /**
- * Messages in Converse's shape, the last of them a user's. Neighbours of one role become one message, in
- * which the results stand first: Bedrock wants all of them right after their calls.
+ * Messages in Converse's format; the last one is always a user message. Adjacent messages of one role are
+ * merged, with the results first: Bedrock requires all results right after their calls.
  */
 export function encodeMessages(
   messages: readonly LlmMessage[],
@@ -57,7 +57,7 @@ function encodeUser(content: string | readonly UserContent[]): UserBlock[] {
     if (block.type === "image") return [encodeImage(block)];
     const document = documentOf(block);
     if (document !== undefined) return encodeDocument(document);
-    // Bedrock refuses text without a visible character.
+    // Bedrock refuses text without visible characters.
     return block.text.trim() === "" ? [] : [{ text: block.text }];
   });
 }
@@ -68,7 +68,7 @@ type ImageBlock = ContentBlock.ImageMember & ToolResultContentBlock.ImageMember;
 type DocumentBlock = ContentBlock.DocumentMember & ToolResultContentBlock.DocumentMember;
 type UserBlock = TextBlock | ImageBlock | DocumentBlock;
 
-/** A file needs a text beside it, and a name of few characters. */
+/** A file must be accompanied by text, and its name may contain only certain characters. */
 function encodeDocument({ data, fileName }: DocumentSource): UserBlock[] {
   const name = fileName.replace(/[^A-Za-z0-9()[\]-]+/g, " ").trim() || "document";
   const source = { bytes: Buffer.from(data, "base64") };
@@ -87,7 +87,7 @@ function encodeImage({ data, mimeType }: ImageContent): ImageBlock {
   return { image: { format, source: { bytes: Buffer.from(data, "base64") } } };
 }
 
-/** A failed result holds text only where Claude reads it, so its images and files follow the results. */
+/** Claude accepts only text in an error result, so its images and files follow the results. */
 function encodeResult(
   { content: given, toolCallId, isError }: ToolResultMessage,
   turn: Turn<ContentBlock>,
@@ -128,7 +128,7 @@ function encodeBlock(block: AssistantContent, { takesThinking }: MessageRules): 
 
 type Document = ContentBlock.ToolUseMember["toolUse"]["input"];
 
-/** Bedrock refuses a document with a member that has no name. */
+/** Bedrock refuses a document with an empty key. */
 function withoutEmptyKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmptyKeys);
   if (typeof value !== "object" || value === null) return value;

@@ -2,15 +2,15 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { thinksAdaptively } from "../anthropic-messages/features.ts";
 
 /**
- * What is known of a model on Bedrock. The id may be that of an inference profile or an ARN, which has
- * the maker's id at its end, or hides it: then the name that the user gave it says what it is.
+ * What is known about a model on Bedrock. Its id may be an inference profile or an ARN, which ends with the
+ * vendor's id or hides it. In the latter case, the name given by the user identifies the model.
  */
 export interface ModelFamily {
   readonly isClaude: boolean;
   readonly isNova: boolean;
-  /** Claude that decides itself how much to think. */
+  /** Whether the model is a Claude that decides itself how much to think. */
   readonly isAdaptive: boolean;
-  /** Takes cache points that live an hour. */
+  /** Whether the model accepts cache points for one hour. */
   readonly cachesLong: boolean;
 }
 

@@ -23,7 +23,7 @@ import type { BedrockRequest } from "./request.ts";
 type Fetch = typeof globalThis.fetch;
 type Headers = Readonly<Record<string, string | null>>;
 
-/** Sends a request through the vendor's SDK, which is loaded here and nowhere else. */
+/** Sends a request through the vendor's SDK, which is loaded only here. */
 export async function openStream(
   model: Model,
   request: BedrockRequest,
@@ -42,12 +42,12 @@ export async function openStream(
   const command = new Command(request);
   const arrived = headersOf(command);
   const reply = client.send(command, signal === undefined ? {} : { abortSignal: signal });
-  // The SDK goes on to wait for the first event, for which there is a time limit of its own.
+  // The SDK would continue to wait for the first event, which has its own time limit.
   await Promise.race([arrived, reply]);
   return readEvents(reply);
 }
 
-/** Ends once the headers of the command's response are there. */
+/** Resolves once the headers of the command's response have arrived. */
 function headersOf(command: ConverseStreamCommand): Promise<void> {
   return new Promise((resolve) => {
     command.middlewareStack.add(
@@ -83,7 +83,7 @@ async function createClient(
     region,
     endpoint,
     ...identity,
-    // Each of these would otherwise come from the environment or from files.
+    // Set explicitly; otherwise, the SDK reads each of these from the environment or from files.
     maxAttempts: 1,
     retryMode: "standard",
     defaultsMode: "standard",
@@ -97,7 +97,7 @@ async function createClient(
   });
 }
 
-/** Adds the caller's headers, which the signature leaves out; `null` deletes one. */
+/** Adds the caller's headers, which the signature does not cover; `null` deletes a header. */
 function withHeaders(fetch: Fetch, own: Headers): Fetch {
   return (input, init) => {
     const headers = new HeaderList(init?.headers);
@@ -110,8 +110,8 @@ function withHeaders(fetch: Fetch, own: Headers): Fetch {
 }
 
 /**
- * Throws for a response that is an error, with all that it says, or a web page; the SDK would look for AWS's
- * form only.
+ * Throws for an error response or a web page, with everything it says; the SDK would only recognise AWS's own
+ * error format.
  */
 function refusing(fetch: Fetch): Fetch {
   return async (input, init) => {

@@ -38,18 +38,18 @@ describe("the region of a request", () => {
     expect(place).toEqual({ region, endpoint: hostOf(region) });
   });
 
-  it("is that of a user's address where it is in the model's geography", async () => {
+  it("is that of the configured address if it is in the model's geography", async () => {
     const baseUrl = hostOf("eu-west-3");
     const place = await placeOf({ id: "eu.anthropic.claude", baseUrl }, none);
     expect(place).toEqual({ region: "eu-west-3", endpoint: baseUrl });
   });
 
-  it("has AWS's other address in China", async () => {
+  it("uses a different AWS domain in China", async () => {
     const place = await placeOf({ id: "m", baseUrl: standard }, { AWS_REGION: "cn-north-1" });
     expect(place.endpoint).toBe("https://bedrock-runtime.cn-north-1.amazonaws.com.cn");
   });
 
-  it("leaves an address of your own alone", async () => {
+  it("keeps a custom address", async () => {
     const vpce = "https://vpce-1-2.bedrock-runtime.ap-south-1.vpce.amazonaws.com";
     const found = await placeOf({ id: "m", baseUrl: `${vpce}/` }, none);
     expect(found).toEqual({ endpoint: vpce, region: "ap-south-1" });
@@ -60,7 +60,7 @@ describe("the region of a request", () => {
     );
   });
 
-  it("is that of all of AWS's services in the environment unless Bedrock has its own", async () => {
+  it("uses the general AWS endpoint variable unless there is one for Bedrock", async () => {
     const all = { ...none, AWS_ENDPOINT_URL: "http://127.0.0.1:4566/" };
     const { endpoint } = await placeOf({ id: "m", baseUrl: standard }, all);
     expect(endpoint).toBe("http://127.0.0.1:4566");

@@ -9,7 +9,7 @@ export interface ProfileFiles {
   readonly configFilepath: string;
 }
 
-/** An endpoint and the region that its requests are signed for. */
+/** An endpoint and the region for which its requests are signed. */
 export interface BedrockPlace {
   readonly endpoint: string;
   readonly region: string;
@@ -21,8 +21,8 @@ const regionInArn = /^arn:[^:]+:bedrock:([a-z0-9-]+):/;
 const lastResort = "us-east-1";
 
 /**
- * A region of each geography, by the beginning of its models' ids, which are known nowhere else.
- * Catalogues have the address of `us-east-1` for most of them.
+ * A region for each geography, by the prefix of its models' ids, which are not available elsewhere.
+ * Catalogues list the address of `us-east-1` for most of these models.
  */
 const geographies: Readonly<Record<string, string>> = {
   apac: "ap-northeast-1",
@@ -45,8 +45,9 @@ export function profileFiles(environment: Environment): ProfileFiles {
 }
 
 /**
- * The region of a request: that of the model's ARN, which exists nowhere else, of the environment, of the
- * profile, and last of the base URL. AWS's own address follows the region; any other is left alone.
+ * The region of a request. In order of precedence: the region in the model's ARN (which exists nowhere else),
+ * the environment, the profile, and the base URL. If the address is AWS's own, it is adapted to the region;
+ * any other is kept.
  */
 export async function placeOf(
   { id, baseUrl }: Pick<Model, "id" | "baseUrl">,
@@ -63,13 +64,13 @@ export async function placeOf(
   return { region, endpoint: endpointOf(baseUrl, environment, region) };
 }
 
-/** The address of requests, as far as it is known without the user's profile. */
+/** The address for requests, as far as it can be known without the user's profile. */
 export function addressOf({ id, baseUrl }: Model, environment: Environment): string {
   const region = regionInArn.exec(id)?.[1] ?? regionIn(environment) ?? catalogueRegion(id, baseUrl);
   return region ? endpointOf(baseUrl, environment, region) : baseUrl;
 }
 
-/** The region in AWS's own address, or one of the model's geography if that is another. */
+/** The region in AWS's own address, or a region of the model's geography if that one is outside it. */
 function catalogueRegion(id: string, baseUrl: string): string | undefined {
   const host = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : "";
   const region = standardHost.exec(host)?.[1];
@@ -79,7 +80,7 @@ function catalogueRegion(id: string, baseUrl: string): string | undefined {
   return region === undefined || isThere ? region : home;
 }
 
-/** What regions of a geography begin with, such as `eu` and `us-gov`. */
+/** The prefix of a geography's regions, such as `eu` and `us-gov`. */
 function partition(region: string): string {
   return region.replace(/-[a-z]+-\d+$/, "");
 }
@@ -91,7 +92,7 @@ function regionIn({ AWS_REGION, AWS_DEFAULT_REGION }: Environment): string | und
 function endpointOf(baseUrl: string, environment: Environment, region: string): string {
   const isOwn = URL.canParse(baseUrl) && !standardHost.test(new URL(baseUrl).hostname);
   if (isOwn) return baseUrl.replace(/\/+$/, "");
-  // That of the service before that of all services, as in AWS's own tools.
+  // The service's variable takes precedence over the general one, as in AWS's own tools.
   const { AWS_ENDPOINT_URL_BEDROCK_RUNTIME, AWS_ENDPOINT_URL } = environment;
   const named = AWS_ENDPOINT_URL_BEDROCK_RUNTIME?.trim() || AWS_ENDPOINT_URL?.trim();
   if (named) return named.replace(/\/+$/, "");
@@ -103,7 +104,7 @@ async function regionOfProfile(environment: Environment): Promise<string | undef
   return (await readProfile(environment)).region || undefined;
 }
 
-/** The members of the profile that counts, out of both files. */
+/** The members of the selected profile, merged from both files. */
 export async function readProfile(
   environment: Environment,
 ): Promise<Readonly<Record<string, string | undefined>>> {
@@ -111,7 +112,7 @@ export async function readProfile(
   const { loadSharedConfigFiles } = await import("@smithy/core/config");
   const { configFile, credentialsFile } = await loadSharedConfigFiles({
     ...files,
-    // A file may be written while the host runs.
+    // The file may change while the host runs.
     ignoreCache: true,
   });
   return { ...credentialsFile[profile], ...configFile[profile] };

@@ -12,14 +12,14 @@ import { encodeMessages } from "./messages.ts";
 import { familyOf } from "./model-family.ts";
 import { limitsOf } from "./thinking.ts";
 
-/** The request as the vendor's SDK takes it. */
+/** The request in the form that the vendor's SDK accepts. */
 export type BedrockRequest = ConverseStreamRequest;
 
 interface CachePoint {
   readonly cachePoint: CachePointBlock;
 }
 
-/** Ours → the vendor's. The context has been through the history transform. */
+/** Encodes our context as the vendor's request. The context has already been through the history transform. */
 export function encodeRequest(
   model: Model,
   context: Context,
@@ -38,7 +38,7 @@ export function encodeRequest(
     messages: withCachePoints(messages, cache),
     ...(hasSystem && { system: [{ text: context.systemPrompt ?? "" }, ...cache] }),
     inferenceConfig,
-    // The tools come first: the mark of the instructions covers them.
+    // The vendor reads tools before the instructions, so the mark of the instructions covers them.
     ...(tools.length > 0 && { toolConfig: { tools: [...tools, ...(hasSystem ? [] : cache)] } }),
     ...(Object.keys(fields).length > 0 && {
       additionalModelRequestFields: fields as NonNullable<
@@ -49,7 +49,7 @@ export function encodeRequest(
   };
 }
 
-/** A mark for the cache as a list to spread; only Claude takes it behind tools, too. */
+/** A cache point as a list to spread; only Claude accepts it after tools as well. */
 function cachePoints(model: Model, { cacheRetention = "short" }: StreamOptions): CachePoint[] {
   const { isClaude, cachesLong } = familyOf(model);
   const takes = model.compat?.supportsCachePoints ?? isClaude;
@@ -61,7 +61,7 @@ function cachePoints(model: Model, { cacheRetention = "short" }: StreamOptions):
 function withCachePoints(messages: readonly Message[], cache: readonly CachePoint[]): Message[] {
   const marked = [...messages];
   if (cache.length === 0) return marked;
-  // From the end, so that those before stay where they are.
+  // Starts at the end, so that insertions do not shift earlier places.
   for (const { message: at, block } of markedPlaces(messages, markRules).reverse()) {
     const { role, content = [] } = marked[at] ?? {};
     if (role !== undefined)
@@ -70,7 +70,7 @@ function withCachePoints(messages: readonly Message[], cache: readonly CachePoin
   return marked;
 }
 
-/** Calls stay together, and so do their results; after thinking there is no point. */
+/** Calls and their results must each stay together, and a cache point cannot follow thinking. */
 const markRules: MarkRules<Message> = {
   isRead: ({ role }) => role === "user",
   marks: ({ content = [] }) =>
@@ -83,7 +83,7 @@ const markRules: MarkRules<Message> = {
 };
 
 function encodeTools({ tools = [], messages }: Context): Tool[] {
-  // Calls in the history are refused unless there are tools.
+  // Bedrock refuses calls in the history unless tools are declared.
   const all = tools.length > 0 ? tools : namedIn(messages);
   return all.map(({ name, description, parameters }) => {
     const { $schema: _, ...schema } = parameters;

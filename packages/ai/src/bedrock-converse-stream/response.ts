@@ -10,7 +10,7 @@ import { asCount, asId, asJson, asList, asObject, asReason, asText } from "../re
 type Stop = Extract<Delta, { type: "stop" }>;
 
 export function createReducer(): Reducer<ConverseStreamOutput> {
-  // Blocks of text and thinking begin with their first delta; a call has an event that begins it.
+  // Blocks of text and thinking start with their first delta; a call has its own start event.
   return function* reduce(chunk) {
     const { contentBlockStart, contentBlockDelta, contentBlockStop, messageStop, metadata } =
       asObject<Events>(chunk);
@@ -59,7 +59,7 @@ function keyOf(index: unknown): number {
   return asCount(index) ?? 0;
 }
 
-/** A delta of a kind that is not known is passed over. */
+/** Skips deltas of unknown kinds. */
 function* readDelta(key: number, delta: Partial<ContentBlockDelta>): Generator<Delta> {
   if (delta.text !== undefined) yield { type: "text", key, text: asText(delta.text) };
   if (delta.toolUse) {
@@ -122,7 +122,7 @@ function readStop(raw: string | undefined): Stop {
     }
     case "malformed_model_output":
     case "malformed_tool_use":
-      // The model made a mistake that it rarely makes twice.
+      // The model made a rare mistake that a retry usually avoids.
       return {
         type: "stop",
         reason: "error",

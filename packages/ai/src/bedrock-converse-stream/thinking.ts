@@ -5,7 +5,7 @@ import type { StreamOptions } from "../provider.ts";
 import { outputLimit } from "../request/output-limit.ts";
 import { familyOf } from "./model-family.ts";
 
-/** The members of a request that say how much the model may think and write. */
+/** The members of a request that limit how much the model may think and write. */
 export interface Limits {
   readonly inferenceConfig: InferenceConfiguration;
   readonly fields: Readonly<Record<string, Json>>;
@@ -14,7 +14,7 @@ export interface Limits {
 
 type Json = string | number | boolean | readonly string[] | { readonly [name: string]: Json };
 
-/** Says the wanted level in the way the model's maker wants it. */
+/** Expresses the requested level in the form that the model's vendor expects. */
 export function limitsOf(model: Model, options: StreamOptions, hasTools: boolean): Limits {
   const family = familyOf(model);
   if (family.isClaude) return limitsOfClaude(model, options, hasTools);
@@ -39,7 +39,7 @@ export function limitsOf(model: Model, options: StreamOptions, hasTools: boolean
   return { inferenceConfig, fields: {} };
 }
 
-/** Anthropic's own members, where Converse passes them on. */
+/** Anthropic's own members, which Converse passes on. */
 function limitsOfClaude(model: Model, options: StreamOptions, hasTools: boolean): Limits {
   const { isAdaptive } = familyOf(model);
   const compat = { forceAdaptiveThinking: isAdaptive, ...model.compat };
@@ -65,7 +65,7 @@ function limitsOfClaude(model: Model, options: StreamOptions, hasTools: boolean)
   };
 }
 
-/** At the highest effort the model refuses limits of any kind. */
+/** At the highest effort, the model refuses all limits. */
 function limitsOfNova(given: InferenceConfiguration, level: string): Limits {
   const effort = lowToHigh(level);
   const reasoningConfig = { type: "enabled", maxReasoningEffort: effort };

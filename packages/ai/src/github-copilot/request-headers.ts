@@ -2,7 +2,7 @@ import type { LlmMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import type { Context, StreamOptions } from "../provider.ts";
 import { isCopilot } from "./is-copilot.ts";
 
-/** Copilot answers editors that it knows; the catalogue's models have these. */
+/** Copilot only answers known editors; the models of the catalogue set these headers. */
 const editor: Readonly<Record<string, string>> = {
   "user-agent": "GitHubCopilotChat/0.35.0",
   "editor-version": "vscode/1.107.0",
@@ -10,7 +10,7 @@ const editor: Readonly<Record<string, string>> = {
   "copilot-integration-id": "vscode-chat",
 };
 
-/** What Copilot wants to know of each request; undefined for models elsewhere. */
+/** The headers that Copilot requires with each request; undefined for models elsewhere. */
 export function requestHeaders(
   model: Model,
   { messages }: Context,
@@ -29,7 +29,7 @@ export function requestHeaders(
   };
 }
 
-/** Plans count what users ask, not what follows from it. */
+/** Plans count the user's requests, not the agent's follow-up requests. */
 function initiatorOf(messages: readonly LlmMessage[]): "user" | "agent" {
   return messages.at(-1)?.role === "user" ? "user" : "agent";
 }

@@ -11,18 +11,18 @@ import { documentOf } from "../request/documents.ts";
 import { Memo } from "../request/memo.ts";
 
 export interface ContentRules {
-  /** Takes call ids and images inside tool results, and wants calls signed. */
+  /** Whether the model accepts call ids and images inside tool results and requires signed calls. */
   readonly isGemini3: boolean;
-  /** Takes neither ids nor the word for a call that nobody signed. */
+  /** Vertex AI accepts neither ids nor the placeholder signature. */
   readonly isVertex: boolean;
 }
 
-/** What the vendor documents for calls that another model made, which carry no signature. */
+/** The documented placeholder for calls that another model made, which have no signature. */
 const unsigned = { thoughtSignature: "skip_thought_signature_validator" };
 
 type Signature = Pick<Part, "thoughtSignature">;
 
-/** Messages in the vendor's shape; neighbouring tool results become one message. */
+/** Encodes messages in the vendor's format; adjacent tool results become one message. */
 export function encodeContents(
   messages: readonly LlmMessage[],
   rules: ContentRules,
@@ -49,7 +49,7 @@ export function encodeContents(
 
 interface Conversation {
   readonly contents: Content[];
-  /** Those since the last other message. */
+  /** The results since the last other message. */
   results: ToolResultMessage[];
 }
 
@@ -89,7 +89,7 @@ function takesIds({ isGemini3, isVertex }: ContentRules): boolean {
   return isGemini3 && !isVertex;
 }
 
-/** The vendor refuses a whole request for one signature that is not base64. */
+/** The vendor refuses a whole request if one signature is not base64. */
 function validSignature(signature: string | undefined): Signature | undefined {
   const isBase64 = signature !== undefined && /^[A-Za-z0-9+/]+={0,2}$/.test(signature);
   return isBase64 && signature.length % 4 === 0 ? { thoughtSignature: signature } : undefined;

@@ -5,10 +5,10 @@ export function classify(error: unknown): ProviderErrorInit {
   return classifyResponse(error, undefined);
 }
 
-/** The same with the headers of the response, which the SDK's errors leave out. */
+/** Also takes the response's headers, which the SDK's errors do not include. */
 export function classifyResponse(error: unknown, headers: Headers | undefined): ProviderErrorInit {
   const failure = readSdkError(error);
-  // The SDK's message for a body that breaks off or is not JSON.
+  // The SDK's message for a body that is truncated or not JSON.
   const isBroken = /^(?:Incomplete JSON segment|exception parsing stream chunk)/.test(
     failure.message,
   );

@@ -13,7 +13,7 @@ export function createGoogleGenerativeAi(): Provider<GoogleRequest, GoogleChunk>
     open: (model, request, options) => openStream(model, request, options, memory),
     reduce: createReducer,
     classify,
-    // Of the 20 MB of a request, the rest is for everything else.
+    // The rest of the 20 MB limit for a request is reserved for everything else.
     imageLimits: () => ({ bytes: 15_000_000 }),
     normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
   };

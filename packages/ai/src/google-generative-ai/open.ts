@@ -16,7 +16,7 @@ import type { GoogleChunk } from "./response.ts";
 
 type Fetch = typeof globalThis.fetch;
 
-/** Sends a request through the vendor's SDK, which is loaded here and nowhere else. */
+/** Sends a request through the vendor's SDK, which is loaded only here. */
 export async function openStream(
   model: Model,
   request: GoogleRequest,
@@ -27,17 +27,17 @@ export async function openStream(
   const key = options.apiKey ? { "x-goog-api-key": options.apiKey } : {};
   const headers = { ...key, ...model.headers, ...options.headers };
   const { baseUrl } = model;
-  // Base URLs name the version as a rule.
+  // Base URLs usually contain the version.
   const apiVersion = new URL(baseUrl).pathname === "/" ? "v1beta" : "";
   return sendRequest({ vertexai: false, baseUrl, apiVersion, headers, fetch }, request, options);
 }
 
-/** Where a request goes, and what it carries besides its content. */
+/** Where a request goes, and its headers and fetch. */
 export interface GooglePlace {
-  /** Whether the server is Vertex AI, which has members of its own. */
+  /** Whether the server is Vertex AI, which has additional members. */
   readonly vertexai: boolean;
   readonly baseUrl: string;
-  /** Empty where the base URL names it. */
+  /** Empty if the base URL contains the version. */
   readonly apiVersion: string;
   readonly headers: Readonly<Record<string, string | null>>;
   readonly fetch: Fetch;
@@ -52,13 +52,13 @@ export async function sendRequest(
   const { GoogleGenAI } = await import("@google/genai/web");
   const rejected: { response?: Response } = {};
   const settings = {
-    // Set in full, so that the SDK looks for nothing in the environment; the placeholder never leaves.
+    // Sets every option, so that the SDK reads nothing from the environment; the placeholder is never sent.
     vertexai,
     apiKey: "none",
     httpOptions: {
       baseUrl,
       apiVersion,
-      // Without this the SDK makes a new connection pool, and so a new connection, per request.
+      // Without this, the SDK creates a new connection pool, and thus a new connection, for each request.
       fetch: keepRejected(readErrors(vendorFetch(fetch, headers)), rejected),
     },
   };
@@ -67,14 +67,14 @@ export async function sendRequest(
   try {
     return await client.models.generateContentStream({ ...request, config });
   } catch (error) {
-    // The SDK's error leaves out the headers, and with them how long to wait.
+    // The SDK's error does not include the headers, which say how long to wait.
     throw new ProviderError(classifyResponse(error, rejected.response?.headers));
   }
 }
 
 /**
- * Hands the SDK only the events of a reply. An error among them, or a body other than a stream of events, is
- * thrown as what it says; the SDK would take most of them for a broken connection.
+ * Passes only the events of a reply to the SDK. Throws errors among them, and bodies other than an event
+ * stream, with their own text; the SDK would report most of them as a broken connection.
  */
 function readErrors(fetch: Fetch): Fetch {
   return async (input, init) => {
@@ -97,8 +97,8 @@ function readEvent({ data }: ServerEvent): Uint8Array | undefined {
 }
 
 /**
- * Keeps a refusal's response for its headers. A body that says it is JSON and is not would end as the
- * parser's complaint instead of the status.
+ * Keeps a refused request's response for its headers. If a body claims to be JSON but is not, the SDK would
+ * report a parse error instead of the status.
  */
 function keepRejected(fetch: Fetch, rejected: { response?: Response }): Fetch {
   return async (input, init) => {

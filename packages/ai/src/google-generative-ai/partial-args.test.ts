@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PartialArgs } from "./partial-args.ts";
 
-/** The JSON text of all pieces, read by the reader that clients use, after each piece. */
+/** Joins the JSON text of all pieces, reading it after each piece with the parser that clients use. */
 function readAll(pieces: readonly PartialArg[]): { text: string; value: unknown } {
   const args = new PartialArgs();
   const reader = new PartialJson();
@@ -20,7 +20,7 @@ function readAll(pieces: readonly PartialArg[]): { text: string; value: unknown 
 }
 
 describe("PartialArgs", () => {
-  it("grows with each piece, wherever it belongs", () => {
+  it("grows with each piece, wherever its value belongs", () => {
     const args = new PartialArgs();
     const pieces: [PartialArg, string][] = [
       [
@@ -84,7 +84,7 @@ describe("PartialArgs", () => {
     [`$${".a".repeat(1000)}`, {}],
     ["$.text.below", { text: "a" }],
     ["$.list.name", { text: "a", list: [1] }],
-  ])("ignores a path that leads nowhere: %.40s", (jsonPath, expected) => {
+  ])("ignores an invalid path: %.40s", (jsonPath, expected) => {
     const pieces: PartialArg[] = [];
     if ("text" in expected) pieces.push({ jsonPath: "$.text", stringValue: "a" });
     if ("list" in expected) pieces.push({ jsonPath: "$.list[0]", numberValue: 1 });
@@ -93,7 +93,7 @@ describe("PartialArgs", () => {
   });
 });
 
-/** What paths can say: no empty objects or lists, and names without quotes. */
+/** The arguments that paths can express: no empty objects or lists, and names without quotes. */
 const { args: anyArguments } = fc.letrec((tie) => ({
   leaf: fc.oneof(
     fc.string({ unit: "binary" }),
@@ -136,7 +136,7 @@ function piecesOf(
   return walk(value, jsonPath);
 }
 
-/** Texts in pieces of a size, the last of them empty. */
+/** Splits a text into pieces of a size; the last piece is empty. */
 function inPieces(cut: Cut, size: number): (text: string) => PartialArg[] {
   return (text) => [
     ...(cut(text, size) ?? []).map((stringValue) => ({ stringValue, willContinue: true })),
@@ -147,7 +147,7 @@ function inPieces(cut: Cut, size: number): (text: string) => PartialArg[] {
 describe("any arguments", () => {
   const sizes = fc.integer({ min: 1, max: 5 });
 
-  it("come as the exact JSON text, however they are cut", () => {
+  it("result in the exact JSON text, however they are cut", () => {
     fc.assert(
       fc.property(anyArguments, sizes, (args, size) => {
         expect(readAll(piecesOf(args, "$", inPieces(byCharacter, size))).text).toBe(
@@ -168,7 +168,7 @@ describe("any arguments", () => {
         }
         const queues = [...groups.values()];
         const pieces: PartialArg[] = [];
-        // Each value's own pieces keep their order.
+        // The pieces of each value keep their order.
         while (queues.length > 0) {
           const at = order.next().value % queues.length;
           const next = queues[at]?.shift();

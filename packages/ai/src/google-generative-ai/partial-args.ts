@@ -7,21 +7,21 @@ const mostItems = 10_000;
 const step = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]/g;
 
 /**
- * Arguments that come in pieces, each with the path of the value it belongs to, as JSON text that grows.
- * A piece costs its own length.
+ * Converts arguments that arrive in pieces, each with the path of its value, to growing JSON text. The cost
+ * of a piece depends only on its own length.
  */
 export class PartialArgs {
   readonly #root: Record<Step, unknown> = {};
-  /** The value that was written last. */
+  /** The path of the last written value. */
   #path: readonly Step[] = [];
-  /** The objects and lists that are open, one for each step of the path. */
+  /** The open objects and lists, one for each step of the path. */
   #open: readonly unknown[] = [];
-  /** The last value is a text, of which more may come. */
+  /** Whether the last value is a text that may continue. */
   #isText = false;
-  /** Members that changed behind what was written of them. */
+  /** Members whose value changed after it was written. */
   readonly #late = new Set<Step>();
 
-  /** Whether nothing has come yet. */
+  /** Whether no piece has arrived yet. */
   get isEmpty(): boolean {
     return this.#path.length === 0;
   }
@@ -41,7 +41,7 @@ export class PartialArgs {
     return "";
   }
 
-  /** The end of the JSON. Members that changed come again: in JSON the last one counts. */
+  /** Closes the JSON. Changed members are written again: in JSON, the last occurrence counts. */
   end(): string {
     if (this.isEmpty) return "{}";
     const late = [...this.#late].map((name) => `,${keyText(name)}${jsonText(this.#root[name])}`);
@@ -53,7 +53,7 @@ export class PartialArgs {
     return differs === -1 ? path.length : differs;
   }
 
-  /** Whether a value is new, in a container that is still open, and behind all that is written there. */
+  /** Whether a value is new and belongs at the end of a container that is still open. */
   #canFollow(path: readonly Step[], shared: number): boolean {
     if (this.isEmpty) return true;
     const at = path[shared];
@@ -87,7 +87,7 @@ export class PartialArgs {
     return typeof value === "string" ? `"${textWithin(value)}` : jsonText(value);
   }
 
-  /** Ends the last value and what is open within the container at a depth. */
+  /** Closes the last value and everything that is open inside the container at a depth. */
   #closeTo(depth: number): string {
     const closed = this.#open.slice(depth + 1).reverse();
     const ends = closed.map((container) => (Array.isArray(container) ? "]" : "}"));
@@ -98,7 +98,7 @@ export class PartialArgs {
 type Step = string | number;
 type Given = string | number | boolean | null;
 
-/** `$.a.b[0]` → a, b, 0; nothing where the path cannot be walked. */
+/** `$.a.b[0]` → a, b, 0; empty if the path is invalid. */
 function stepsOf(path: string): Step[] {
   const steps = [...path.matchAll(step)].map(([, name, index, quoted]): Step => {
     return index === undefined ? (name ?? quoted ?? "") : Number(index);
@@ -107,7 +107,7 @@ function stepsOf(path: string): Step[] {
   return steps.length <= mostNested / 2 && steps.every(isUsable) ? steps : [];
 }
 
-/** Puts a value at its place, a text behind what is there of it. False where the path leads nowhere. */
+/** Stores a value at its path; text is appended to existing text. Returns false if the path is invalid. */
 function place(root: Record<Step, unknown>, path: readonly Step[], value: Given): boolean {
   let target: unknown = root;
   for (const [index, at] of path.slice(0, -1).entries()) {
@@ -143,7 +143,7 @@ function write(target: unknown, at: Step, value: unknown): boolean {
   return true;
 }
 
-/** The value of a piece; one without any only says that a text has ended. */
+/** The value of a piece; a piece without any value only ends a text. */
 function givenValue({ stringValue, numberValue, boolValue, nullValue }: PartialArg) {
   if (stringValue !== undefined && stringValue !== null) return asText(stringValue);
   if (typeof numberValue === "number") return numberValue;
@@ -155,7 +155,7 @@ function keyText(name: Step): string {
   return `${JSON.stringify(String(name))}:`;
 }
 
-/** Items of a list that did not come. */
+/** Placeholders for list items that have not arrived. */
 function gapText(at: Step, previous: Step | undefined): string {
   return "null,".repeat(Number(at) - (previous === undefined ? 0 : Number(previous) + 1));
 }

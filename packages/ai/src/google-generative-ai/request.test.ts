@@ -43,7 +43,7 @@ describe("encodeRequest", () => {
     expect(thinking({}, options)).toMatchObject({ thinkingBudget: 500 });
   });
 
-  it("names levels to models that have them, and their lowest for off", () => {
+  it("sends levels to models that support them, and the lowest level for off", () => {
     const id = "gemini-3.1-pro-preview";
     const thinkingLevelMap = { off: null, minimal: null, low: "low", high: "high" };
     expect(thinking({ id, thinkingLevelMap }, { thinkingLevel: "high" })).toEqual({
@@ -56,11 +56,11 @@ describe("encodeRequest", () => {
     });
   });
 
-  it("asks a model without reasoning for no thinking at all", () => {
+  it("disables thinking for a model without reasoning", () => {
     expect(thinking({ reasoning: false }, { thinkingLevel: "high" })).toBeUndefined();
   });
 
-  it("rewrites keywords of a schema but not properties of the same names", () => {
+  it("rewrites keywords of a schema, but not properties with the same names", () => {
     const parameters = {
       $schema: "x",
       type: "object",

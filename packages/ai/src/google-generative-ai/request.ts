@@ -13,16 +13,16 @@ import { outputSchemaFor } from "../request/output-schema.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { encodeContents } from "./contents.ts";
 
-/** The request as the vendor's SDK takes it. */
+/** The request in the form that the vendor's SDK accepts. */
 export type GoogleRequest = GenerateContentParameters;
 
-/** Whether a model takes levels of thinking (Gemini 3 and later) and not budgets. */
+/** Whether a model accepts thinking levels (Gemini 3 and later) instead of budgets. */
 function takesThinkingLevels(model: Model): boolean {
   const mapped = Object.values(model.thinkingLevelMap ?? {});
   return mapped.some((value) => value !== null) || /gemini-[3-9]/.test(model.id);
 }
 
-/** Ours → the vendor's. The context has been through the history transform. */
+/** Encodes our context as the vendor's request. The context has already been through the history transform. */
 export function encodeRequest(
   model: Model,
   context: Context,
@@ -48,7 +48,7 @@ export function encodeRequest(
   return { model: model.id, contents, config };
 }
 
-/** Arguments come in pieces, which the Gemini API refuses to be asked for. The SDK calls nothing itself. */
+/** Streams arguments in pieces, an option that the Gemini API refuses, and keeps the SDK from calling functions. */
 const streamedArguments: GenerateContentConfig = {
   toolConfig: { functionCallingConfig: { streamFunctionCallArguments: true } },
   automaticFunctionCalling: { disable: true },
@@ -79,13 +79,13 @@ function encodeThinking(model: Model, options: StreamOptions): ThinkingConfig | 
     : { includeThoughts: true, thinkingBudget };
 }
 
-/** Stands in for `off` where a model always thinks. */
+/** The substitute for `off` if a model always thinks. */
 function lowestLevel(model: Model): ThinkingLevel {
   const isRefused = (level: ThinkingLevel) => model.thinkingLevelMap?.[level] === null;
   return thinkingLevels.find((level) => level !== "off" && !isRefused(level)) ?? "low";
 }
 
-// A type-only import keeps the SDK from loading; its enum's values are these strings.
+// A type-only import, so that the SDK is not loaded; its enum's values are these strings.
 const vendorLevels: ReadonlySet<string> = new Set(["MINIMAL", "LOW", "MEDIUM", "HIGH"]);
 
 function isVendorLevel(value: string): value is `${VendorLevel}` & VendorLevel {
@@ -96,12 +96,12 @@ function isPro(model: Model): boolean {
   return /2\.5-pro/.test(model.id);
 }
 
-/** 2.5 Pro cannot be kept from thinking; 128 tokens is its least. */
+/** 2.5 Pro always thinks; its minimum is 128 tokens. */
 function lowestBudget(model: Model): number {
   return isPro(model) ? 128 : 0;
 }
 
-/** The vendor's ranges; -1 leaves the choice to a model whose range is not known. */
+/** The vendor's ranges; -1 lets a model whose range is unknown decide. */
 function budget(model: Model, level: ThinkingLevel): number {
   const isFlash = /2\.5-flash/.test(model.id);
   if (!isPro(model) && !isFlash) return -1;
@@ -131,7 +131,7 @@ const schemaValues: ReadonlySet<string> = new Set([
   ...["anyOf", "oneOf", "allOf", "prefixItems"],
 ]);
 
-/** Drops `$schema` and turns `const` into `enum`, but only where they are keywords and not names. */
+/** Drops `$schema` and turns `const` into `enum`, but only where they are keywords, not property names. */
 function encodeSchema(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(encodeSchema);
   if (typeof schema !== "object" || schema === null) return schema;

@@ -8,7 +8,7 @@ import type { Delta, Reducer } from "../provider.ts";
 import { asCount, asId, asJson, asList, asObject, asReason, asText } from "../reply/odd-values.ts";
 import { PartialArgs } from "./partial-args.ts";
 
-/** The fields of a chunk that are read; the SDK's class adds getters. */
+/** The members of a chunk that are read; the SDK's class adds getters. */
 export type GoogleChunk = Pick<
   GenerateContentResponse,
   "candidates" | "modelVersion" | "promptFeedback" | "responseId" | "usageMetadata"
@@ -39,11 +39,11 @@ export function createReducer(): Reducer<GoogleChunk> {
   };
 }
 
-/** Parts have no index: neighbours of one kind are one block. */
+/** Turns parts into blocks. Parts have no index: adjacent parts of one kind form one block. */
 class PartReader {
   #key = 0;
   #open: "text" | "thinking" | undefined;
-  /** The call whose arguments still come. */
+  /** The call whose arguments are still arriving. */
   #call: PartialArgs | undefined;
 
   *read(part: Part): Iterable<Delta> {
@@ -88,7 +88,7 @@ class PartReader {
     if (text !== "") yield { type: "tool_call", key: this.#key, arguments: text };
   }
 
-  /** Arguments come in pieces or, at the end, whole. */
+  /** Arguments arrive in pieces or all at once at the end. */
   *#endCall(whole: string): Iterable<Delta> {
     const isWhole = whole !== "" && this.#call?.isEmpty === true;
     yield* this.#grow(isWhole ? whole : this.#call?.end());
@@ -101,7 +101,7 @@ class PartReader {
   }
 }
 
-/** Cached tokens are a part of the prompt's, thoughts are not a part of the candidates'. */
+/** The prompt count includes cached tokens; the candidates count does not include thoughts. */
 function readUsage(usage: GenerateContentResponseUsageMetadata): Delta {
   const promptTokenCount = asCount(usage.promptTokenCount) ?? 0;
   const toolUsePromptTokenCount = asCount(usage.toolUsePromptTokenCount) ?? 0;
@@ -118,7 +118,7 @@ function readUsage(usage: GenerateContentResponseUsageMetadata): Delta {
       ...(thoughtsTokenCount > 0 && { reasoning: thoughtsTokenCount }),
       ...(totalTokenCount && { totalTokens: totalTokenCount }),
     },
-    // The SDK's types leave it out here.
+    // Missing from the SDK's type.
     ...("serviceTier" in usage &&
       typeof usage.serviceTier === "string" && { serviceTier: usage.serviceTier }),
   };
@@ -136,7 +136,7 @@ const refusals: ReadonlySet<string> = new Set([
   "IMAGE_RECITATION",
 ]);
 
-/** The model made a mistake that it rarely makes twice. */
+/** The model made a rare mistake that a retry usually avoids. */
 const slips: ReadonlySet<string> = new Set([
   "MALFORMED_FUNCTION_CALL",
   "UNEXPECTED_TOOL_CALL",

@@ -9,7 +9,7 @@ import { defaultFetch } from "../transport/http-transport.ts";
 import { keyOf, vertexHeaders } from "../vertex/vertex-auth.ts";
 import { vertexAddress, vertexPlace } from "../vertex/vertex-place.ts";
 
-/** Gemini on Google's Vertex AI: a project's own address, and arguments that stream. */
+/** Gemini on Google's Vertex AI: under a project's own address, with streamed arguments. */
 export function createGoogleVertex(): Provider<GoogleRequest, GoogleChunk> {
   const memory = new RequestMemory();
   const clients = new LastMade();
@@ -30,7 +30,7 @@ export function createGoogleVertex(): Provider<GoogleRequest, GoogleChunk> {
     address: (model, { environment = {} }) => vertexAddress(model, environment),
     reduce: createReducer,
     classify,
-    // Of the 20 MB of a request, the rest is for everything else.
+    // The rest of the 20 MB limit for a request is reserved for everything else.
     imageLimits: () => ({ bytes: 15_000_000 }),
     normalizeToolCallId: (id) => id.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
   };

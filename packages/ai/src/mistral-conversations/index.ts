@@ -6,8 +6,9 @@ import type { CompletionsRequest } from "../openai-completions/request.ts";
 import type { Provider } from "../provider.ts";
 
 /**
- * Mistral's chat format: chat completions in which thinking is a part of the content and goes back as
- * one, ids of calls are nine letters or digits, and thinking is asked for in words of its own.
+ * Mistral's chat format. It differs from chat completions: thinking is a part of the content, in both
+ * directions; call ids have exactly nine letters or digits; and the request members for thinking are
+ * different.
  */
 export function createMistralConversations(): Provider<CompletionsRequest, CompletionsChunk> {
   const completions = createOpenaiCompletions();
@@ -24,7 +25,7 @@ export function createMistralConversations(): Provider<CompletionsRequest, Compl
   };
 }
 
-/** The model with everything that Mistral's servers differ in, wherever they are. */
+/** The model with all deviations of Mistral's servers, wherever they run. */
 function asMistral(model: Model): Model {
   return {
     ...model,
@@ -34,12 +35,12 @@ function asMistral(model: Model): Model {
   };
 }
 
-/** Those before the effort thought always, and refuse to be asked for it. */
+/** Models before the effort parameter always think and refuse the parameter. */
 function isMagistral({ id, thinkingLevelMap }: Model): boolean {
   return /magistral/.test(id) && thinkingLevelMap === undefined;
 }
 
-/** What Mistral's own models take, unless the catalogue knows more levels. */
+/** The levels that Mistral's own models accept, unless the catalogue lists more. */
 const efforts: Partial<Record<ThinkingLevel, string>> = {
   off: "none",
   minimal: "high",
@@ -50,7 +51,7 @@ const efforts: Partial<Record<ThinkingLevel, string>> = {
   max: "high",
 };
 
-/** Catalogues and pi's files name the server only. */
+/** Catalogues and pi's files name only the server, without the version. */
 function withVersion(baseUrl: string): string {
   const isBare = URL.canParse(baseUrl) && new URL(baseUrl).pathname === "/";
   return isBare ? `${baseUrl.replace(/\/+$/, "")}/v1` : baseUrl;

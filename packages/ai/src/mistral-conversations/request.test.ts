@@ -70,11 +70,11 @@ describe("a request to Mistral", () => {
     ["https://api.mistral.ai", "https://api.mistral.ai/v1/chat/completions"],
     ["https://api.mistral.ai/v1/", "https://api.mistral.ai/v1/chat/completions"],
     ["https://gateway.invalid/team", "https://gateway.invalid/team/chat/completions"],
-  ])("to %s goes to %s", async (baseUrl, url) => {
+  ])("to %s is sent to %s", async (baseUrl, url) => {
     expect((await send([user("Hi")], {}, { baseUrl }))?.url).toBe(url);
   });
 
-  it("gives thinking back as the first part of the content", async () => {
+  it("sends thinking back as the first part of the content", async () => {
     const sent = await send([user("Hi"), reply({}), user("And?")]);
     expect((sent?.body.messages as unknown[] | undefined)?.[1]).toEqual({
       role: "assistant",
@@ -85,7 +85,7 @@ describe("a request to Mistral", () => {
     });
   });
 
-  it("has ids of nine letters or digits, each result with that of its call", async () => {
+  it("has ids of nine letters or digits; each result has the id of its call", async () => {
     const given = [
       "abcDEF123",
       "toolu_01Ab|fc_9",
@@ -113,12 +113,12 @@ describe("a request to Mistral", () => {
     ["off", { thinkingLevelMap: { off: null, low: "low" } }, undefined],
     ["high", { id: "magistral-small-2506" }, undefined],
     ["high", { reasoning: false }, undefined],
-  ])("at %s for %o asks for the effort %s", async (thinkingLevel, to, effort) => {
+  ])("at level %s for %o requests effort %s", async (thinkingLevel, to, effort) => {
     const sent = await send([user("Hi")], { thinkingLevel }, to);
     expect(sent?.body.reasoning_effort).toBe(effort);
   });
 
-  it("names the session for the prompt cache, and asks for nothing that Mistral refuses", async () => {
+  it("names the session for the prompt cache, and contains nothing that Mistral refuses", async () => {
     const sent = await send([user("Hi")], { sessionId: "s", cacheRetention: "long" });
     expect(sent?.body).toMatchObject({ prompt_cache_key: "s", max_tokens: 1000, stream: true });
     for (const member of ["stream_options", "store", "prompt_cache_retention"]) {

@@ -4,12 +4,12 @@ import { builtInProviders } from "../providers.ts";
 import { catalogSource, findModel, listProviders, loadModels, whyNotOffered } from "./catalog.ts";
 
 describe("the model catalogue", () => {
-  it("lists vendors with the variable of their key", () => {
+  it("lists vendors with the variable for their key", () => {
     expect(listProviders()).toContainEqual({ id: "anthropic", apiKeyEnv: "ANTHROPIC_API_KEY" });
     expect(catalogSource).toMatch(/\d{4}-\d\d-\d\d/);
   });
 
-  it("holds only valid models that a built-in wire format can reach, with unique ids", async () => {
+  it("contains only valid models with unique ids that a built-in wire format can reach", async () => {
     for (const { id } of listProviders()) {
       const models = await loadModels(id);
       expect(models.length).toBeGreaterThan(0);
@@ -30,7 +30,7 @@ describe("the model catalogue", () => {
     expect(await loadModels("toString")).toEqual([]);
   });
 
-  it("says why a model that its vendor has is not there", async () => {
+  it("explains why a model of a vendor is missing", async () => {
     expect(await findModel("openai", "gpt-4")).toBeUndefined();
     expect(await whyNotOffered("openai", "gpt-4")).toMatch(/^its window of 8,192 tokens/);
     expect(await whyNotOffered("google", "deep-research-preview-04-2026")).toMatch(
@@ -41,7 +41,7 @@ describe("the model catalogue", () => {
     expect(await whyNotOffered("toString", "*")).toBeUndefined();
   });
 
-  it("asks no model for more than its window", async () => {
+  it("never requests more output than fits into a model's window", async () => {
     for (const { id } of listProviders()) {
       for (const { contextWindow, maxTokens } of await loadModels(id)) {
         expect(maxTokens).toBeLessThanOrEqual(contextWindow);

@@ -7,13 +7,13 @@ export interface ProviderInfo {
   readonly id: string;
   /** The environment variable that usually holds its key. */
   readonly apiKeyEnv?: string | undefined;
-  /** The environment variables that are parts of its address. */
+  /** The environment variables from which its address is built. */
   readonly needs?: readonly string[] | undefined;
-  /** The header for its key, as a bearer, where it is not that of the wire format. */
+  /** The header for its key, sent as a bearer token, if it differs from the wire format's own. */
   readonly keyHeader?: string | undefined;
 }
 
-/** Where the catalogue's facts come from and when they were read. */
+/** The source of the catalogue's data and the date of its retrieval. */
 export const catalogSource: string = source;
 
 /** The vendors of the catalogue, sorted by id; loads no models. */
@@ -40,7 +40,7 @@ export async function findModel(provider: string, id: string): Promise<Model | u
   return (await loadModels(provider)).find((model) => model.id === id);
 }
 
-/** Why a model that a vendor has is not in the catalogue; undefined if that is not known. */
+/** Why a model of a vendor is not in the catalogue; undefined if unknown. */
 export async function whyNotOffered(provider: string, id: string): Promise<string | undefined> {
   const reasons: Readonly<Record<string, Readonly<Record<string, string>>>> = JSON.parse(
     await loadNotOffered(),
@@ -50,7 +50,7 @@ export async function whyNotOffered(provider: string, id: string): Promise<strin
   return own !== undefined && Object.hasOwn(own, name) ? own[name] : undefined;
 }
 
-/** The generator has checked every model against its schema. */
+/** No validation: the generator has checked every model against its schema. */
 function parseModels(json: string): Model[] {
   return JSON.parse(json);
 }

@@ -14,7 +14,7 @@ describe("computeCost", () => {
     expect(computeCost(rates, {}).total).toBe(0);
   });
 
-  it("prices the whole call by the highest tier below its input, cached tokens included", () => {
+  it("prices the whole call by the highest tier below its input, including cached tokens", () => {
     const tier = (inputTokensAbove: number, input: number) => ({
       ...rates,
       inputTokensAbove,
@@ -47,7 +47,7 @@ describe("computeCost", () => {
     expect(computeCost(rates, { input: million }, factor).total).toBe(2 * factor);
   });
 
-  it("takes the vendor's total and keeps the parts adding up", () => {
+  it("uses the vendor's total and scales the parts to match", () => {
     const cost = withVendorTotal(computeCost(rates, { input: million, output: million }), 6);
     expect(cost).toMatchObject({ input: 1, output: 5, total: 6 });
     expect(withVendorTotal(computeCost(rates, {}), 3).total).toBe(3);

@@ -2,18 +2,18 @@ import type { Model, ModelCost, UsageCost } from "@tau-agent/rpc-protocol/messag
 import type { TokenCounts } from "../provider.ts";
 
 const tokensPerRate = 1_000_000;
-/** What a service tier costs, as a multiple of the catalogue's rates. */
+/** The price of a service tier, as a multiple of the catalogue's rates. */
 interface TierPrice {
-  /** The models' ids; without it, all. */
+  /** The models' ids; all models if absent. */
   readonly models?: RegExp;
   readonly factor: number;
 }
 
 /**
- * Prices of service tiers by provider, the first row that fits counts. A tier that is not here costs
- * the catalogue's rates:
+ * Prices of service tiers by provider; the first matching row counts. A tier that is not listed costs the
+ * catalogue's rates:
  *
- * - Anthropic's `priority` draws on capacity that was bought before; `batch` cannot stream.
+ * - Anthropic's `priority` uses capacity bought in advance; `batch` cannot stream.
  *   https://platform.claude.com/docs/en/api/service-tiers
  * - Groq's `flex` and `performance` have on-demand prices, or those of a contract.
  *   https://console.groq.com/docs/service-tiers
@@ -38,7 +38,7 @@ const tierPrices: Readonly<Record<string, Readonly<Record<string, readonly TierP
   },
 };
 
-/** How much more or less than the catalogue's rates a call costs that a vendor served in a tier. */
+/** The factor by which the price of a call in a service tier differs from the catalogue's rates. */
 export function serviceTierFactor(
   { provider, id }: Pick<Model, "provider" | "id">,
   serviceTier: string | undefined,
@@ -50,8 +50,8 @@ export function serviceTierFactor(
 }
 
 /**
- * Prices a call in US dollars. The tier with the highest threshold below the whole input replaces
- * the rates of the call; writes to the one-hour cache cost twice the input rate.
+ * Computes the price of a call in US dollars. The tier with the highest threshold below the whole input
+ * replaces the rates of the call; writes to the one-hour cache cost twice the input rate.
  *
  * @param factor - of the service tier, see {@link serviceTierFactor}
  */
@@ -69,7 +69,7 @@ export function computeCost(cost: ModelCost, tokens: TokenCounts, factor = 1): U
   return { ...parts, total: parts.input + parts.output + parts.cacheRead + parts.cacheWrite };
 }
 
-/** Replaces the total by what the vendor charged and scales the parts so that they still add up. */
+/** Replaces the total with the amount that the vendor charged, and scales the parts so that they still add up. */
 export function withVendorTotal(cost: UsageCost, total: number): UsageCost {
   if (cost.total === 0) return { ...cost, total };
   const factor = total / cost.total;

@@ -18,7 +18,7 @@ describe("thinking levels", () => {
     expect(nextThinkingLevel({ reasoning: false }, "off")).toBeUndefined();
   });
 
-  it("needs xhigh and max to be named and takes the others unless refused", () => {
+  it("offers xhigh and max only if the model lists them, and other levels unless excluded", () => {
     expect(supportedThinkingLevels(plain)).toEqual(["off", "minimal", "low", "medium", "high"]);
     expect(supportedThinkingLevels(mapped)).toEqual(["low", "medium", "high", "xhigh"]);
   });
@@ -35,7 +35,7 @@ describe("thinking levels", () => {
     expect(nextThinkingLevel(mapped, "xhigh")).toBe("low");
   });
 
-  it("takes budgets from the settings, and those of high for what is above it", () => {
+  it("uses budgets from the settings, and the budget of high for higher levels", () => {
     expect(thinkingBudget("low")).toBe(2048);
     expect(thinkingBudget("max", { high: 9000 })).toBe(9000);
     expect(thinkingBudget("xhigh")).toBe(16_384);

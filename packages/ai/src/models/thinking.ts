@@ -2,7 +2,7 @@ import type { Model, ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 import { thinkingLevels } from "@tau-agent/rpc-protocol/plain";
 import type { ThinkingBudgets } from "../provider.ts";
 
-/** Levels that a model has only when its map names them. */
+/** Levels that a model supports only if its map lists them. */
 const explicitLevels: ReadonlySet<ThinkingLevel> = new Set(["xhigh", "max"]);
 
 const defaultBudgets: Readonly<Record<ThinkingLevel, number>> = {
@@ -15,7 +15,7 @@ const defaultBudgets: Readonly<Record<ThinkingLevel, number>> = {
   max: 16_384,
 };
 
-/** The thinking levels a model takes, from least to most; the order in which clients cycle. */
+/** The thinking levels that a model supports, from lowest to highest; clients cycle in this order. */
 export function supportedThinkingLevels(
   model: Pick<Model, "reasoning" | "thinkingLevelMap">,
 ): ThinkingLevel[] {
@@ -26,7 +26,7 @@ export function supportedThinkingLevels(
   });
 }
 
-/** The nearest level a model takes: upwards from the wanted one first, then downwards. */
+/** The nearest level that a model supports: first upwards from the requested one, then downwards. */
 export function clampThinkingLevel(
   model: Pick<Model, "reasoning" | "thinkingLevelMap">,
   wanted: ThinkingLevel,
@@ -38,7 +38,7 @@ export function clampThinkingLevel(
   );
 }
 
-/** The level after `current`, back to the first after the last; undefined when there is no choice. */
+/** The level after `current`, or the first after the last; undefined if there is only one. */
 export function nextThinkingLevel(
   model: Pick<Model, "reasoning" | "thinkingLevelMap">,
   current: ThinkingLevel,
@@ -48,7 +48,7 @@ export function nextThinkingLevel(
   return supported[(supported.indexOf(current) + 1) % supported.length];
 }
 
-/** Thinking tokens of a level, for models that take a budget. */
+/** The number of thinking tokens for a level, for models that take a budget. */
 export function thinkingBudget(level: ThinkingLevel, budgets: ThinkingBudgets = {}): number {
   const own = budgets[level] ?? (explicitLevels.has(level) ? budgets.high : undefined);
   return own ?? defaultBudgets[level];

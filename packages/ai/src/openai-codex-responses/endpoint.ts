@@ -1,4 +1,4 @@
-/** Where requests go; a base URL may name the backend, Codex's part of it, or the operation itself. */
+/** The endpoint for requests; a base URL may name the backend, its Codex path, or the operation itself. */
 export function codexEndpoint(base: string): { readonly baseUrl: string; readonly path: string } {
   const url = base.replace(/\/+$/, "").replace(/\/responses$/, "");
   return /\/codex$/.test(url)

@@ -2,7 +2,7 @@ import type { StreamOptions } from "../provider.ts";
 
 const accountHeader = "chatgpt-account-id";
 
-/** Headers of this backend; the caller's own are stronger. */
+/** The headers of this backend; the caller's headers take precedence. */
 export function codexHeaders(options: StreamOptions): Record<string, string> {
   const { apiKey = "", headers = {}, sessionId } = options;
   const isNamed = Object.keys(headers).some((name) => name.toLowerCase() === accountHeader);

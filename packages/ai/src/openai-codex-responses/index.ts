@@ -11,8 +11,8 @@ import { codexHeaders } from "./headers.ts";
 const noInstructions = "Help the user with what they ask.";
 
 /**
- * OpenAI's Responses format as the backend of ChatGPT plans takes it: instructions beside the input,
- * nothing stored, and no limit for the output.
+ * OpenAI's Responses format for the backend of ChatGPT plans: instructions are separate from the input,
+ * nothing is stored, and the output has no limit.
  */
 export function createOpenaiCodexResponses(): Provider<ResponsesRequest, ResponsesEvent> {
   const memory = new RequestMemory();

@@ -5,8 +5,8 @@ import type {
 import { type MarkRules, markedPlaces } from "../request/cache-marks.ts";
 
 /**
- * Marks the places up to which an Anthropic model behind this format caches: the system prompt, or the
- * last tool where there is none, and the conversation.
+ * Marks the positions up to which an Anthropic model behind this format caches: the system prompt (or the
+ * last tool if there is none) and the conversation.
  */
 export function markCache(request: ChatCompletionCreateParamsStreaming, isLong: boolean): void {
   const cache_control = { type: "ephemeral", ...(isLong ? { ttl: "1h" } : {}) };
@@ -14,7 +14,7 @@ export function markCache(request: ChatCompletionCreateParamsStreaming, isLong: 
   const mark = (at: number): boolean => {
     const message = messages[at];
     const marked = message && markText(message, cache_control);
-    // A copy in its place: the message itself is kept for the next turn, where another is the last.
+    // Replaces the message with a copy, because the next turn reuses the message without a mark.
     if (marked !== undefined) messages[at] = marked;
     return marked !== undefined;
   };
@@ -24,7 +24,7 @@ export function markCache(request: ChatCompletionCreateParamsStreaming, isLong: 
   if (tool !== undefined) request.tools?.push({ ...tool, ...{ cache_control } });
 }
 
-/** Only texts can be marked; the last one of a message is. */
+/** Only text can be marked; the last text of a message is. */
 const markRules: MarkRules<ChatCompletionMessageParam> = {
   isRead: (message) => (isSystem(message) ? undefined : message.role !== "assistant"),
   marks: (message) => {
@@ -40,7 +40,7 @@ function isSystem({ role }: ChatCompletionMessageParam): boolean {
   return role === "system" || role === "developer";
 }
 
-/** The message with the last of its texts marked; undefined when it has none. */
+/** The message with its last text marked; undefined if it has no text. */
 function markText(
   message: ChatCompletionMessageParam,
   cache_control: object,

@@ -1,4 +1,4 @@
-/** One tool call (or a piece of it) as servers send it; members are missing or null at many of them. */
+/** One tool call, or a piece of it; many servers send members as null or omit them. */
 export interface ToolCallPiece {
   readonly index?: number | null | undefined;
   readonly id?: string | null | undefined;
@@ -11,17 +11,17 @@ export interface ToolCallPiece {
     | undefined;
 }
 
-/** Text, or the typed parts some servers send instead. */
+/** Text, or the typed parts that some servers send instead. */
 export type ChunkContent =
   | string
   | readonly {
       readonly type?: string;
       readonly text?: string | null;
-      /** Mistral: reasoning as text parts of its own. */
+      /** Mistral: reasoning as separate text parts. */
       readonly thinking?: string | readonly { readonly text?: string | null }[] | null;
     }[];
 
-/** A part of structured reasoning (OpenRouter), replayed as it came. */
+/** A part of structured reasoning (OpenRouter), sent back unchanged. */
 export interface ReasoningDetail {
   readonly type?: string;
   readonly index?: number;
@@ -41,7 +41,7 @@ export interface ChunkDelta {
   readonly function_call?: ToolCallPiece["function"];
 }
 
-/** Token counts under the names the different servers use. */
+/** Token counts under the names that different servers use. */
 export interface ChunkUsage {
   readonly prompt_tokens?: number | null | undefined;
   readonly completion_tokens?: number | null | undefined;
@@ -70,7 +70,7 @@ interface ChunkChoice {
   readonly usage?: ChunkUsage | null | undefined;
 }
 
-/** A streamed chunk as loosely as it arrives. */
+/** A streamed chunk, with every member optional. */
 export interface CompletionsChunk {
   readonly id?: string | null | undefined;
   readonly model?: string | null | undefined;

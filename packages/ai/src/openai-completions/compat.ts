@@ -18,19 +18,19 @@ const thinkingFormats = [
 /** How a request tells the endpoint to think. */
 export type ThinkingFormat = (typeof thinkingFormats)[number];
 
-/** Departures of an endpoint from OpenAI's chat completions. One record, no vendor names beyond the table. */
+/** Deviations of an endpoint from OpenAI's chat completions. All are flags; only the table names vendors. */
 export interface CompletionsCompat extends AffinityCompat {
   readonly supportsStore: boolean;
   readonly supportsDeveloperRole: boolean;
   readonly supportsReasoningEffort: boolean;
   readonly supportsUsageInStreaming: boolean;
   readonly supportsStrictMode: boolean;
-  /** False: a reply that ends without a finish reason is complete. */
+  /** False if a reply without a finish reason counts as complete. */
   readonly supportsFinishReason: boolean;
   readonly supportsLongCacheRetention: boolean;
   readonly supportsPromptCacheKey: boolean;
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
-  /** Whether an output limit derived from the model is sent; servers that reserve it do without. */
+  /** Whether an output limit derived from the model is sent; not to servers that reserve tokens for it. */
   readonly sendsMaxTokens: boolean;
   readonly requiresToolResultName: boolean;
   readonly requiresAssistantAfterToolResult: boolean;
@@ -38,7 +38,7 @@ export interface CompletionsCompat extends AffinityCompat {
   readonly requiresNonNullAssistantContent: boolean;
   readonly requiresToolsWithToolHistory: boolean;
   readonly requiresReasoningContentOnAssistantMessages: boolean;
-  /** Whether earlier thinking goes back at all. */
+  /** Whether earlier thinking is sent back. */
   readonly replaysThinking: boolean;
   readonly thinkingFormat: ThinkingFormat;
   readonly thinkingTokenBudgetField: string | undefined;
@@ -50,18 +50,18 @@ export interface CompletionsCompat extends AffinityCompat {
   /** `mistral`: exactly nine letters or digits. */
   readonly toolCallIdFormat: "openai" | "mistral";
   readonly zaiToolStream: boolean;
-  /** A system message between the others replaces earlier instructions. */
+  /** Whether a later system message replaces earlier instructions. */
   readonly supportsMidConvoSystemMessages: boolean;
-  /** A system message between the others may add tools. */
+  /** Whether a later system message may add tools. */
   readonly supportsMidConvoToolAdditions: boolean;
   readonly vllmPriority: number | undefined;
-  /** Most images of a request; undefined for any number. */
+  /** The maximum number of images in a request; undefined for no limit. */
   readonly maxImages: number | undefined;
-  /** Most bytes of a request's images together, as base64; undefined for any number. */
+  /** The maximum size of all images in a request, in bytes of base64; undefined for no limit. */
   readonly maxImageBytes: number | undefined;
 }
 
-/** What is sent to an endpoint nobody has described: the part of the format every server knows. */
+/** The settings for an unknown endpoint: only the parts of the format that every server knows. */
 const unknownEndpoint: CompletionsCompat = {
   supportsStore: false,
   supportsDeveloperRole: false,
@@ -99,7 +99,7 @@ const unknownEndpoint: CompletionsCompat = {
 };
 
 interface KnownEndpoint {
-  /** Host names; a subdomain matches too. */
+  /** Host names; subdomains match too. */
   readonly hosts: readonly string[];
   readonly providers: readonly string[];
   readonly compat: Partial<CompletionsCompat>;
@@ -108,7 +108,7 @@ interface KnownEndpoint {
 const hosted = { sendsMaxTokens: true } as const;
 const newTokensField = { maxTokensField: "max_completion_tokens", ...hosted } as const;
 
-/** What Mistral's servers differ in. */
+/** The deviations of Mistral's servers. */
 export const mistralCompat = {
   ...hosted,
   toolCallIdFormat: "mistral",
@@ -168,7 +168,7 @@ const knownEndpoints: readonly KnownEndpoint[] = [
   {
     hosts: ["groq.com"],
     providers: ["groq"],
-    // A request with base64 images may have 4 MB in all.
+    // A request with base64 images may have 4 MB in total.
     compat: { ...newTokensField, maxImages: 5, maxImageBytes: 3_000_000 },
   },
   {
@@ -213,7 +213,7 @@ const knownEndpoints: readonly KnownEndpoint[] = [
   { hosts: ["integrate.api.nvidia.com"], providers: ["nvidia"], compat: hosted },
   { hosts: ["huggingface.co"], providers: ["huggingface"], compat: hosted },
   { hosts: ["xiaomimimo.com"], providers: ["xiaomi"], compat: newTokensField },
-  // Workers AI ends a reply after 256 tokens unless told otherwise.
+  // Workers AI ends a reply after 256 tokens unless a limit is set.
   {
     hosts: ["api.cloudflare.com", "gateway.ai.cloudflare.com"],
     providers: ["cloudflare-workers-ai", "cloudflare-ai-gateway"],
@@ -225,8 +225,8 @@ const knownEndpoints: readonly KnownEndpoint[] = [
 ];
 
 /**
- * Resolves the departures of a model's endpoint: what the model says wins over what its host name or
- * provider name tells.
+ * Resolves the deviations of a model's endpoint: the model's own flags take precedence over those for its
+ * host or provider name.
  */
 export function resolveCompletionsCompat(model: Model): CompletionsCompat {
   const compat = resolved.get(model) ?? resolve(model);
@@ -234,7 +234,7 @@ export function resolveCompletionsCompat(model: Model): CompletionsCompat {
   return compat;
 }
 
-/** Each request asks three times (row "CPU per short prompt"). */
+/** Cached, because each request needs it three times (row "CPU per short prompt"). */
 const resolved = new WeakMap<Model, CompletionsCompat>();
 
 function resolve(model: Model): CompletionsCompat {
@@ -247,7 +247,7 @@ function detect(model: Model): Partial<CompletionsCompat> {
   const byHost = knownEndpoints.find((endpoint) =>
     endpoint.hosts.some((known) => host === known || host.endsWith(`.${known}`)),
   );
-  // The name counts behind a proxy as well.
+  // The provider name also identifies the endpoint behind a proxy.
   const known = byHost ?? knownEndpoints.find((endpoint) => endpoint.providers.includes(provider));
   return known?.compat ?? {};
 }
@@ -271,7 +271,7 @@ const objectKeys = new Set([
   "vercelGatewayRouting",
 ]);
 
-/** Takes over what has the right kind of value; a foreign or mistyped member changes nothing. */
+/** Copies members with values of the right type; foreign or mistyped members are ignored. */
 function declared(compat: Model["compat"]): Partial<CompletionsCompat> {
   const own: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(compat ?? {})) {

@@ -12,7 +12,7 @@ import { type CompletionsRequest, encodeRequest } from "./request.ts";
 import { createReducer } from "./response.ts";
 import { completionsPrefixWire } from "./setup.ts";
 
-/** Chat completions, as OpenAI defined them and many servers speak them. */
+/** Chat completions, as defined by OpenAI and supported by many servers. */
 export function createOpenaiCompletions(): Provider<CompletionsRequest, CompletionsChunk> {
   const memory = new RequestMemory();
   const prefixes = new Prefixes(completionsPrefixWire);
@@ -20,7 +20,7 @@ export function createOpenaiCompletions(): Provider<CompletionsRequest, Completi
     api: "openai-completions",
     encode(model, context, options) {
       const request = encodeRequest(model, context, options, memory, prefixes);
-      // An extension that sees the payload may change it, and parts of it are sent again.
+      // An extension that sees the payload may change it, but parts of the original are sent again later.
       return options.onPayload ? structuredClone(request) : request;
     },
     load: loadClient,

@@ -19,14 +19,14 @@ import { Memo } from "../request/memo.ts";
 import { boundedId, hashText, plainId } from "../request/short-id.ts";
 import type { CompletionsCompat } from "./compat.ts";
 
-/** What the messages need to know of the request they are part of. */
+/** What encoding the messages requires to know about their request. */
 export interface MessageRules {
   readonly compat: CompletionsCompat;
-  /** The model is asked to think in this request. */
+  /** Whether this request asks the model to think. */
   readonly isThinking: boolean;
 }
 
-/** Our messages → theirs, without the system prompt. */
+/** Encodes our messages in the vendor's format, without the system prompt. */
 export function encodeMessages(
   messages: readonly LlmMessage[],
   rules: MessageRules,
@@ -42,17 +42,17 @@ export function encodeMessages(
   return all.encoded;
 }
 
-/** The messages so far, and what the next one has to begin with. */
+/** The messages so far, and what the next message must begin with. */
 interface Conversation {
   readonly encoded: ChatCompletionMessageParam[];
-  /** Of the tool results since the last other message. */
+  /** Images of the tool results since the last other message. */
   images: ChatCompletionContentPart[];
   isAfterToolResult: boolean;
 }
 
 function addMessage(conversation: Conversation, message: LlmMessage, rules: MessageRules): void {
   if (message.role === "toolResult") {
-    // Tool messages carry text only: the images of a whole batch follow it as one user message.
+    // Tool messages contain only text: the images of consecutive results follow as one user message.
     conversation.encoded.push(toolMessage(message, rules.compat));
     conversation.images.push(...imageParts(message.content));
     conversation.isAfterToolResult = true;
@@ -100,7 +100,7 @@ function userMessage(
   }
   const [first] = parts;
   if (first === undefined) return undefined;
-  // A lone text goes as a plain string: some servers nest or refuse parts.
+  // A single text is sent as a plain string, because some servers nest or refuse parts.
   if (parts.length === 1 && first.type === "text") return { role: "user", content: first.text };
   return { role: "user", content: parts };
 }
@@ -137,7 +137,7 @@ function assistantMessage(
 ): AssistantParam | undefined {
   const asksForReasoning = compat.requiresReasoningContentOnAssistantMessages && isThinking;
   const [first] = message.content;
-  // Most replies, and a long conversation has many (row "100 000 entries: first request").
+  // A fast path for most replies, because a long conversation has many (row "100 000 entries: first request").
   const isText = message.content.length === 1 && first?.type === "text";
   if (isText && first.text !== "" && !asksForReasoning) {
     return { role: "assistant", content: first.text };
@@ -169,14 +169,14 @@ function encodeCall(call: ToolCall, compat: CompletionsCompat): ChatCompletionMe
 
 const mistralId = /^[a-zA-Z0-9]{9}$/;
 
-/** The same rule for a call and its result, so that they still match. */
+/** Applied to both a call and its result, so that they still match. */
 function toolCallId(id: string, { toolCallIdFormat }: CompletionsCompat): string {
   const callId = normalizeToolCallId(id);
   if (toolCallIdFormat !== "mistral" || mistralId.test(callId)) return callId;
   return hashText(callId).slice(-9);
 }
 
-/** Makes an id from elsewhere acceptable: the part before `|`, plain characters, at most 40. */
+/** Converts a foreign id to an accepted one: the part before `|`, plain characters, at most 40. */
 export function normalizeToolCallId(id: string): string {
   const [callId = ""] = id.split("|");
   return boundedId(plainId(callId), 40);
@@ -185,7 +185,7 @@ export function normalizeToolCallId(id: string): string {
 interface EncodedThinking {
   readonly asText: string;
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Mistral: thinking leads the content as a part of its own. */
+  /** Mistral: thinking comes first in the content, as a separate part. */
   readonly leading: string;
 }
 
@@ -220,14 +220,14 @@ function encodeThinking(message: AssistantMessage, compat: CompletionsCompat): E
 /** The signature of thinking that arrived inside `content`. */
 export const contentSignature = "content";
 
-/** The members a reply's thinking arrives in; the block's signature names its own. */
+/** The members in which a reply's thinking arrives; the block's signature names the member used. */
 export const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
 function isReasoningField(signature: string | undefined): boolean {
   return signature === contentSignature || reasoningFields.some((field) => field === signature);
 }
 
-/** Structured reasoning is kept as its JSON: one detail, or the list of a whole reply. */
+/** Structured reasoning is stored as JSON: one detail, or the list for a whole reply. */
 function parseDetails(signature: string | undefined): unknown[] {
   if (signature === undefined || !/^[[{]/.test(signature)) return [];
   const parsed = parseJson(signature, []);

@@ -34,7 +34,7 @@ export async function openStream(
   return compat.supportsFinishReason ? chunks : withFinishReason(chunks);
 }
 
-/** For servers that never say why a reply ended: its orderly end is its reason. */
+/** For servers that never send a finish reason: an orderly end counts as one. */
 export async function* withFinishReason(
   chunks: AsyncIterable<CompletionsChunk>,
 ): AsyncGenerator<CompletionsChunk> {

@@ -8,13 +8,13 @@ interface Entry {
 }
 
 /**
- * Collects structured reasoning for replay: in order and unchanged, with the pieces of one detail put
- * together again.
+ * Collects structured reasoning for replay, in order and unchanged, except that the pieces of one detail are
+ * joined.
  */
 export class ReasoningDetails {
   readonly #entries: Entry[] = [];
 
-  /** Takes in the details of one chunk. */
+  /** Adds the details of one chunk. */
   add(details: readonly ReasoningDetail[]): void {
     for (const detail of details) {
       const last = this.#entries.at(-1);
@@ -47,7 +47,7 @@ export class ReasoningDetails {
   }
 }
 
-/** Encrypted details come whole; text and summaries come in pieces that share type and index. */
+/** Encrypted details arrive whole; text and summaries arrive in pieces with the same type and index. */
 function continues(last: Entry, detail: ReasoningDetail): boolean {
   if (detail.type !== "reasoning.text" && detail.type !== "reasoning.summary") return false;
   return last.members.type === detail.type && last.members.index === detail.index;

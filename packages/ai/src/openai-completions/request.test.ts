@@ -63,8 +63,8 @@ function encode(
 
 const roundTrip: Partial<Context> = { messages: [user, assistant([call]), answer, user], tools };
 
-describe("an endpoint nobody has described", () => {
-  it("gets only what every server knows", () => {
+describe("a request to an unknown endpoint", () => {
+  it("contains only what every server knows", () => {
     expect(encode(model(), { systemPrompt: "S" })).toEqual({
       model: "m",
       messages: [
@@ -76,12 +76,12 @@ describe("an endpoint nobody has described", () => {
     });
   });
 
-  it("is sent an output limit only when asked for one", () => {
+  it("contains an output limit only if one was requested", () => {
     expect(encode(model())).not.toHaveProperty("max_tokens");
     expect(encode(model(), {}, { maxTokens: 5 })).toMatchObject({ max_tokens: 5 });
   });
 
-  it("is sent no empty list of tools", () => {
+  it("contains no empty list of tools", () => {
     expect(encode(model(), { tools: [] })).not.toHaveProperty("tools");
   });
 });
@@ -91,14 +91,14 @@ describe("compat flags", () => {
     expect(encode(model({ supportsStore: true }))).toMatchObject({ store: false });
   });
 
-  it("supportsDeveloperRole changes the role of the system prompt of thinking models", () => {
+  it("supportsDeveloperRole changes the role of the system prompt for thinking models", () => {
     const role = (target: Model) => encode(target, { systemPrompt: "S" }).messages[0]?.role;
     expect(role(thinker({ supportsDeveloperRole: true }))).toBe("developer");
     expect(role(thinker({ supportsDeveloperRole: false }))).toBe("system");
     expect(role(model({ supportsDeveloperRole: true }))).toBe("system");
   });
 
-  it("supportsUsageInStreaming: false leaves stream_options out", () => {
+  it("supportsUsageInStreaming: false omits stream_options", () => {
     expect(encode(model({ supportsUsageInStreaming: false }))).not.toHaveProperty("stream_options");
   });
 
@@ -110,7 +110,7 @@ describe("compat flags", () => {
     expect(JSON.stringify(strict(model()))).not.toContain("strict");
   });
 
-  it("maxTokensField names the output limit", () => {
+  it("maxTokensField sets the name of the output limit", () => {
     const options = { maxTokens: 7 };
     const field = { maxTokensField: "max_completion_tokens" };
     expect(encode(model(field), {}, options)).toMatchObject({ max_completion_tokens: 7 });
@@ -122,7 +122,7 @@ describe("compat flags", () => {
     expect(encode(model(), roundTrip).messages[2]).not.toHaveProperty("name");
   });
 
-  it("requiresAssistantAfterToolResult puts a reply between a result and the user", () => {
+  it("requiresAssistantAfterToolResult inserts a reply between a result and a user message", () => {
     const { messages } = encode(model({ requiresAssistantAfterToolResult: true }), roundTrip);
     expect(messages.map(({ role }) => role)).toEqual([
       "user",
@@ -151,7 +151,7 @@ describe("compat flags", () => {
     expect(content(model({ requiresNonNullAssistantContent: true }))).toBe("");
   });
 
-  it("requiresToolsWithToolHistory declares tools when earlier calls exist", () => {
+  it("requiresToolsWithToolHistory declares tools if there are earlier calls", () => {
     const context = { messages: [user, assistant([call]), answer] };
     const flagged = model({ requiresToolsWithToolHistory: true });
     expect(encode(flagged, context).tools).toEqual([]);
@@ -159,7 +159,7 @@ describe("compat flags", () => {
     expect(encode(model(), context)).not.toHaveProperty("tools");
   });
 
-  it("requiresReasoningContentOnAssistantMessages fills it in while the model thinks", () => {
+  it("requiresReasoningContentOnAssistantMessages fills the member while the model thinks", () => {
     const target = thinker({ requiresReasoningContentOnAssistantMessages: true });
     const sent = (thinkingLevel: "off" | "high") =>
       encode(target, roundTrip, { thinkingLevel }).messages[1];
@@ -167,7 +167,7 @@ describe("compat flags", () => {
     expect(sent("off")).not.toHaveProperty("reasoning_content");
   });
 
-  it("replaysThinking: false keeps earlier thinking back", () => {
+  it("replaysThinking: false omits earlier thinking", () => {
     const signed = { type: "thinking" as const, thinking: "T", thinkingSignature: "reasoning" };
     const context = { messages: [user, assistant([signed, { type: "text", text: "A" }])] };
     expect(encode(model(), context).messages[1]).toMatchObject({ reasoning: "T" });
@@ -189,13 +189,13 @@ describe("compat flags", () => {
     });
   });
 
-  it("zaiToolStream asks for streamed arguments when there are tools", () => {
+  it("zaiToolStream requests streamed arguments if there are tools", () => {
     const target = model({ zaiToolStream: true });
     expect(encode(target, { tools })).toHaveProperty("tool_stream", true);
     expect(encode(target)).not.toHaveProperty("tool_stream");
   });
 
-  it("cacheControlFormat marks the system prompt and the conversation, unless switched off", () => {
+  it("cacheControlFormat marks the system prompt and the conversation unless caching is off", () => {
     const target = model({ cacheControlFormat: "anthropic" });
     const context = { ...roundTrip, systemPrompt: "S" };
     const marks = (options: StreamOptions) =>
@@ -204,7 +204,7 @@ describe("compat flags", () => {
     expect(marks({ cacheRetention: "none" })).toBe(0);
   });
 
-  it("supportsLongCacheRetention: false keeps the retention out of the request", () => {
+  it("supportsLongCacheRetention: false omits the retention", () => {
     const compat = { supportsPromptCacheKey: true, supportsLongCacheRetention: false };
     const options = { sessionId: "s", cacheRetention: "long" } as const;
     const request = encode(model(compat), {}, options);
@@ -212,7 +212,7 @@ describe("compat flags", () => {
     expect(request).not.toHaveProperty("prompt_cache_retention");
   });
 
-  it("sendSessionAffinityHeaders names the session in the endpoint's way", () => {
+  it("sendSessionAffinityHeaders names the session in the endpoint's format", () => {
     const headers = (format: "openai" | "openai-nosession" | "openrouter", sessionId = "s") =>
       affinityHeaders(
         { sendSessionAffinityHeaders: true, sessionAffinityFormat: format },
@@ -228,7 +228,7 @@ describe("compat flags", () => {
     expect(headers("openai", "")).toEqual({});
   });
 
-  it("supportsFinishReason: false takes an orderly end for a stop, but not an empty reply", async () => {
+  it("supportsFinishReason: false accepts an orderly end as a stop, but not an empty reply", async () => {
     const list = async (chunks: object[]) => {
       const read: object[] = [];
       async function* source() {
@@ -296,16 +296,16 @@ describe("thinkingFormat", () => {
     ],
     ["string-thinking", { thinking: "high" }, { thinking: "none" }],
     ["ant-ling", {}, {}],
-  ])("%s says on and off in its own way", (thinkingFormat, whenOn, whenOff) => {
+  ])("%s turns thinking on and off in its own format", (thinkingFormat, whenOn, whenOff) => {
     expect(fields({ thinkingFormat }, on)).toEqual(whenOn);
     expect(fields({ thinkingFormat }, {})).toEqual(whenOff);
   });
 
-  it("leaves everything out for a model that does not think", () => {
+  it("omits everything for a model that cannot think", () => {
     expect(encode(model({ thinkingFormat: "qwen" }), {}, on)).not.toHaveProperty("enable_thinking");
   });
 
-  it("uses the model's own words for levels, off included", () => {
+  it("uses the model's own names for levels, including off", () => {
     const map = { off: "none", high: "default" };
     expect(fields({}, on, map)).toEqual({ reasoning_effort: "default" });
     expect(fields({}, {}, map)).toEqual({ reasoning_effort: "none" });
@@ -315,13 +315,13 @@ describe("thinkingFormat", () => {
   });
 
   it.each(["openrouter", "deepseek", "qwen", "together", "string-thinking"])(
-    "%s never says off to a model that must think",
+    "%s never turns off a model that must think",
     (thinkingFormat) => {
       expect(fields({ thinkingFormat }, {}, { off: null })).toEqual({});
     },
   );
 
-  it("supportsReasoningEffort: false leaves the effort out", () => {
+  it("supportsReasoningEffort: false omits the effort", () => {
     expect(fields({ supportsReasoningEffort: false }, on)).toEqual({});
   });
 
@@ -348,7 +348,7 @@ describe("resolveCompletionsCompat", () => {
   const at = (baseUrl: string, provider = "custom") =>
     resolveCompletionsCompat(model({}, { baseUrl, provider }));
 
-  it("knows endpoints by host, whatever its case, and by provider name behind a proxy", () => {
+  it("recognises endpoints by host in any case, and by provider name behind a proxy", () => {
     expect(at("https://API.DeepSeek.com/v1").thinkingFormat).toBe("deepseek");
     expect(at("https://proxy.internal/v1", "DeepSeek").thinkingFormat).toBe("deepseek");
     expect(at("https://notdeepseek.com.evil.example").thinkingFormat).toBe("openai");
@@ -356,7 +356,7 @@ describe("resolveCompletionsCompat", () => {
     expect(at("https://api.openai.com/v1").supportsStore).toBe(true);
   });
 
-  it("lets the model's own flags win, but not a value of the wrong type", () => {
+  it("prefers the model's own flags, but ignores values of the wrong type", () => {
     const target = model(
       { thinkingFormat: "qwen", supportsStore: "yes", maxTokensField: "tokens", unknown: 1 },
       { baseUrl: "https://api.deepseek.com" },

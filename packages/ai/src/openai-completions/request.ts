@@ -18,10 +18,10 @@ import { encodeMessages } from "./messages.ts";
 import { type CompletionsShapes, completionsPrefixWire } from "./setup.ts";
 import { thinkingFields } from "./thinking.ts";
 
-/** A request in OpenAI's type, with the members other servers add. */
+/** A request in OpenAI's type, plus the members that other servers add. */
 export type CompletionsRequest = ChatCompletionCreateParamsStreaming & Record<string, unknown>;
 
-/** Our context → a chat-completions request. Pure; an unchanged prefix stays byte for byte the same. */
+/** Encodes our context as a chat-completions request. Pure; an unchanged prefix stays byte for byte the same. */
 export function encodeRequest(
   model: Model,
   context: Context,
@@ -41,7 +41,7 @@ export function encodeRequest(
     turns: encodeMessages(context.messages, rules, memory.messages(options)),
     isContinued: false,
   });
-  // The SDK does not know messages that add tools.
+  // The SDK's type has no messages that add tools.
   const messages = arranged as ChatCompletionMessageParam[];
   if (setup.system !== "") messages.unshift({ role, content: setup.system });
   const name = isAzure(model) ? deploymentOf(model, options.environment) : model.id;
@@ -81,7 +81,7 @@ function toolFields(
       ...(compat.zaiToolStream ? { tool_stream: true } : {}),
     };
   }
-  // Most servers refuse an empty list; some proxies refuse earlier calls without one.
+  // Most servers refuse an empty list, but some proxies refuse earlier calls without one.
   const isNeeded = compat.requiresToolsWithToolHistory && context.messages.some(hasToolUse);
   return isNeeded ? { tools: [] } : {};
 }
@@ -98,7 +98,7 @@ function encodeTool(tool: ToolDefinition, compat: CompletionsCompat): ChatComple
       name: tool.name,
       description: tool.description,
       parameters: tool.parameters,
-      // A boolean or nothing: LM Studio refuses null, others the member.
+      // A boolean or nothing: LM Studio refuses null, others refuse the member.
       ...(compat.supportsStrictMode ? { strict: false } : {}),
     },
   };
@@ -109,7 +109,7 @@ function limitFields(
   compat: CompletionsCompat,
   options: StreamOptions,
 ): Record<string, unknown> {
-  // Servers that set the limit's tokens aside get one only when somebody asks for it.
+  // Servers that reserve tokens for the limit get one only if it was requested.
   const isSent = compat.sendsMaxTokens || options.maxTokens !== undefined;
   const limit = isSent ? outputLimit(model, options) : undefined;
   return {

@@ -17,8 +17,8 @@ import { readUsage } from "./usage.ts";
 type Stop = Extract<Delta, { type: "stop" }>;
 
 /**
- * A reducer for one reply: chunk → deltas. Knows no vendor; tolerates what any of them leaves out. An
- * error object in the stream is thrown as what it means.
+ * Creates a reducer from chunks to deltas for one reply. It contains no vendor-specific code and tolerates
+ * any missing member. An error object in the stream is thrown as a classified error.
  */
 export function createReducer(): (chunk: CompletionsChunk | null) => Iterable<Delta> {
   const reply = new Reply();
@@ -30,7 +30,7 @@ class Reply {
   readonly #details = new ReasoningDetails();
   #hasResponse = false;
   #isStopped = false;
-  /** The text or thinking block that grows now. */
+  /** The text or thinking block that is currently growing. */
   #open: { type: "text" | "thinking"; key: string } | undefined;
   #blockCount = 0;
   #firstThinking: string | undefined;
@@ -71,7 +71,7 @@ class Reply {
   }
 
   *#readDelta(delta: ChunkDelta): Generator<Delta> {
-    // Gateways repeat the same thinking under several names: one of them counts.
+    // Gateways repeat the same thinking under several names; only one of them is used.
     const field = reasoningFields.find((name) => asText(delta[name]));
     const details = asList(delta.reasoning_details);
     const thinking = (field && asText(delta[field])) || details.map(detailText).join("");
@@ -120,7 +120,7 @@ class Reply {
     yield { type, key: this.#open.key, text };
   }
 
-  /** Structured reasoning may come without any readable text; it still needs a block to live in. */
+  /** Structured reasoning may arrive without readable text, but still needs a block. */
   *#keep(details: readonly ReasoningDetail[]): Generator<Delta> {
     this.#details.add(details);
     if (this.#firstThinking === undefined) {
@@ -147,9 +147,9 @@ class Reply {
 }
 
 /**
- * The delta of a chunk that brings nothing else, as nearly all do. With the two functions below it spares
- * eight generators for each (rows "8 hosts, a prompt of 1 000 deltas: CPU", "one delta a millisecond",
- * "arguments of a call in 2 000 deltas").
+ * The delta of a chunk that contains nothing else, as nearly all chunks do. Together with the two functions
+ * below, it avoids eight generators per chunk (rows "8 hosts, a prompt of 1 000 deltas: CPU", "one delta a
+ * millisecond", "arguments of a call in 2 000 deltas").
  */
 function onlyDelta(chunk: CompletionsChunk | null): ChunkDelta | undefined {
   const choice = Array.isArray(chunk?.choices) ? chunk.choices[0] : undefined;
@@ -161,7 +161,7 @@ function onlyDelta(chunk: CompletionsChunk | null): ChunkDelta | undefined {
 
 const textMembers: ReadonlySet<string> = new Set(["content", "role"]);
 
-/** The text of a delta that has nothing else; otherwise empty. */
+/** The text of a delta that contains nothing else; otherwise empty. */
 function onlyText(delta: ChunkDelta): string {
   return typeof delta.content === "string" && hasOnly(delta, textMembers) ? delta.content : "";
 }
@@ -175,7 +175,7 @@ function onlyCallPiece(delta: ChunkDelta): ToolCallPiece | undefined {
 }
 
 function hasOnly(delta: ChunkDelta, members: ReadonlySet<string>): boolean {
-  // Without a list of the members, which this would make for each chunk.
+  // `Object.keys` would create a list of the members for each chunk.
   for (const name in delta) {
     if (!members.has(name) && delta[name as keyof ChunkDelta] !== null) return false;
   }

@@ -4,7 +4,7 @@ import type {
 } from "openai/resources/chat/completions";
 import { changedInstructions, type PrefixWire, toolChanges } from "../request/setup.ts";
 
-/** Tools that a message adds, as Moonshot defined it. */
+/** A message that adds tools, as defined by Moonshot. */
 interface ToolsMessage {
   readonly role: "system";
   readonly tools: readonly ChatCompletionFunctionTool[];
@@ -17,7 +17,7 @@ export interface CompletionsShapes {
   readonly effort: never;
 }
 
-/** Changes are messages between the others; the format knows none of the effort. */
+/** Setup changes are messages between the others; the format cannot change the effort. */
 export const completionsPrefixWire: PrefixWire<CompletionsShapes> = {
   nameOf: (tool) => tool.function.name,
   changes(_first, from, to) {

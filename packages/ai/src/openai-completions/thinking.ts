@@ -5,12 +5,12 @@ import type { CompletionsCompat, ThinkingFormat } from "./compat.ts";
 
 type Fields = Record<string, unknown>;
 
-/** What a request wants of thinking, in the vendor's words where the model gives some. */
+/** The requested thinking, in the vendor's terms if the model defines them. */
 interface Wish {
   readonly isOn: boolean;
-  /** The vendor's value of the level; also of "off" where there is one. */
+  /** The vendor's value for the level; also for "off" if there is one. */
   readonly value: string | undefined;
-  /** Off can be said at all. */
+  /** Whether thinking can be turned off explicitly. */
   readonly canDisable: boolean;
   readonly budget: number | undefined;
   readonly compat: CompletionsCompat;
@@ -22,7 +22,7 @@ const formats: Readonly<Record<ThinkingFormat, (wish: Wish) => Fields>> = {
     wish.isOn || wish.canDisable ? { reasoning: { effort: wish.value ?? "none" } } : {},
   deepseek: (wish) => ({ ...typedThinking(wish, {}), ...effortWhenOn(wish) }),
   zai: (wish) => ({
-    // Z.ai forgets earlier thinking unless told to keep it.
+    // Z.ai discards earlier thinking unless told to keep it.
     ...typedThinking(wish, { clear_thinking: false }),
     ...effortWhenOn(wish),
   }),
@@ -40,7 +40,7 @@ const formats: Readonly<Record<ThinkingFormat, (wish: Wish) => Fields>> = {
   }),
   "qwen-chat-template": (wish) =>
     toggle(wish, (enable_thinking) => ({
-      // Without its earlier thinking the template degrades tool arguments to `{}`.
+      // Without earlier thinking, the template degrades tool arguments to `{}`.
       chat_template_kwargs: { enable_thinking, preserve_thinking: true },
     })),
   "chat-template": (wish) => template(wish, "chat_template_kwargs", wish.compat.chatTemplateKwargs),
@@ -49,7 +49,7 @@ const formats: Readonly<Record<ThinkingFormat, (wish: Wish) => Fields>> = {
   "ant-ling": (wish) => (wish.isOn && wish.value ? { reasoning: { effort: wish.value } } : {}),
 };
 
-/** The request members that switch thinking on, off, or to a level. Empty for models that cannot think. */
+/** The request members that turn thinking on or off or set its level. Empty for models that cannot think. */
 export function thinkingFields(
   model: Model,
   compat: CompletionsCompat,
@@ -76,7 +76,7 @@ function defaultValue(level: string, compat: CompletionsCompat): string {
 }
 
 function effort(wish: Wish): Fields {
-  // Off is said only where the vendor has a word for it: others refuse the field or think by default.
+  // Thinking is turned off only if the vendor has a value for it: others refuse the field or think by default.
   if (!wish.compat.supportsReasoningEffort || wish.value === undefined) return {};
   return { reasoning_effort: wish.value };
 }
@@ -95,7 +95,7 @@ function typedThinking(wish: Wish, whenOn: Fields): Fields {
   }));
 }
 
-/** Fills the template arguments: `{"$var": "thinking.enabled"}` and the like become values. */
+/** Fills in the template arguments: `{"$var": "thinking.enabled"}` and the like become values. */
 function template(wish: Wish, field: string, declared: Readonly<Fields> | undefined): Fields {
   const filled: Fields = {};
   for (const [name, given] of Object.entries(

@@ -8,11 +8,11 @@ interface Call {
   readonly slot: number;
   id: string | undefined;
   name: string | undefined;
-  /** The last characters of the arguments are enough to tell whether they may be closed. */
+  /** The last characters of the arguments are enough to decide whether they may be complete. */
   readonly pieces: string[];
 }
 
-/** Tells which piece belongs to which call, with indices and ids missing, repeated or changing. */
+/** Assigns pieces to calls, even if indices and ids are missing, repeated or changing. */
 export class ToolCallTracker {
   readonly #calls: Call[] = [];
   readonly #bySlot = new Map<number, Call>();
@@ -55,7 +55,7 @@ export class ToolCallTracker {
       return isNew && last?.name !== undefined ? undefined : last;
     }
     const call = this.#bySlot.get(index);
-    // Some servers change the id of a running call, others reuse index 0 for the next one.
+    // Some servers change the id of a running call; others reuse index 0 for the next one.
     const mayBeNext =
       id !== undefined && name !== undefined && call?.id !== undefined && id !== call.id;
     return call !== undefined && mayBeNext && isClosed(call) ? undefined : call;

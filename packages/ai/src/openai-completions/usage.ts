@@ -3,7 +3,10 @@ import { asCount, asObject } from "../reply/odd-values.ts";
 import { readVendorCost } from "../reply/vendor-cost.ts";
 import type { ChunkUsage } from "./chunk.ts";
 
-/** Their token counts → ours: cached tokens leave `input`, reasoning is a part of `output`. */
+/**
+ * Converts the server's token counts: cached tokens are removed from `input`, and reasoning is a part of
+ * `output`.
+ */
 export function readUsage(usage: ChunkUsage, serviceTier?: string | null): Delta {
   const details = asObject(usage.prompt_tokens_details);
   const prompt = asCount(usage.prompt_tokens) ?? 0;
@@ -17,7 +20,7 @@ export function readUsage(usage: ChunkUsage, serviceTier?: string | null): Delta
   const input = Math.max(0, prompt - cacheRead - cacheWrite);
   const reasoning = asCount(asObject(usage.completion_tokens_details).reasoning_tokens);
   const completion = asCount(usage.completion_tokens) ?? 0;
-  // xAI counts reasoning beside the completion; its total gives that away.
+  // xAI does not include reasoning in the completion count, which its total reveals.
   const isBeside =
     reasoning !== undefined && reasoning > 0 && total === prompt + completion + reasoning;
   const output = isBeside ? completion + reasoning : completion;

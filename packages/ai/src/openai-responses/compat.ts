@@ -4,19 +4,19 @@ import type { AffinityCompat } from "../openai/affinity.ts";
 /** How an endpoint differs from OpenAI's Responses format. */
 export interface ResponsesCompat extends AffinityCompat {
   readonly supportsDeveloperRole: boolean;
-  /** False: the model thinks as much as it likes. */
+  /** False if the model decides itself how much to think. */
   readonly supportsReasoningEffort: boolean;
   readonly supportsStrictMode: boolean;
   readonly supportsLongCacheRetention: boolean;
   readonly supportsMaxOutputTokens: boolean;
   readonly supportsPromptCacheKey: boolean;
-  /** The system prompt is a member of the request, not the first item of its input. */
+  /** Whether the system prompt is a member of the request instead of the first input item. */
   readonly usesInstructions: boolean;
-  /** A developer message between the others replaces earlier instructions. */
+  /** Whether a later developer message replaces earlier instructions. */
   readonly supportsMidConvoSystemMessages: boolean;
-  /** An item between the others may set another effort. */
+  /** Whether a later item may change the effort. */
   readonly supportsMidConvoEffort: boolean;
-  /** An item between the others may add tools. */
+  /** Whether a later item may add tools. */
   readonly supportsAdditionalTools: boolean;
 }
 
@@ -35,7 +35,7 @@ const standard: ResponsesCompat = {
   sessionAffinityFormat: "openai",
 };
 
-/** How the backend of ChatGPT plans differs. */
+/** The deviations of the ChatGPT plan backend. */
 const codex: Partial<ResponsesCompat> = {
   supportsLongCacheRetention: false,
   supportsMaxOutputTokens: false,
@@ -45,8 +45,8 @@ const codex: Partial<ResponsesCompat> = {
 const affinityFormats: readonly unknown[] = ["openai", "openai-nosession", "openrouter"];
 
 /**
- * Finds out how a model's endpoint differs, from what the model says. Flags for optional features
- * we do not use (tool search, grammar tools) need no reading.
+ * Determines the deviations of a model's endpoint from the model's flags. Flags for optional features that we
+ * do not use (tool search, grammar tools) are not read.
  */
 export function resolveResponsesCompat(model: Model): ResponsesCompat {
   const own: Record<string, unknown> = {};

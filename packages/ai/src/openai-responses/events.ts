@@ -1,4 +1,4 @@
-/** An output item as loosely as servers send it. */
+/** An output item, with every member optional. */
 export interface OutputItem {
   readonly type?: string;
   readonly id?: string | null | undefined;
@@ -25,7 +25,7 @@ export interface ResponsesUsage {
   readonly total_tokens?: number | null;
 }
 
-/** A whole response: what the first and the last event carry. */
+/** A whole response, as in the first and the last event. */
 export interface ResponseObject {
   readonly id?: string | null;
   readonly model?: string | null;
@@ -37,7 +37,7 @@ export interface ResponseObject {
   readonly incomplete_details?: { readonly reason?: string | null } | null;
 }
 
-/** One streamed event; which members are there depends on `type`. */
+/** One streamed event; its members depend on `type`. */
 export interface ResponsesEvent {
   readonly type?: string | null | undefined;
   readonly output_index?: number | null | undefined;

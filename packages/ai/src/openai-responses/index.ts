@@ -18,14 +18,14 @@ export function createOpenaiResponses(): Provider<ResponsesRequest, ResponsesEve
     endsAtStop: true,
     encode(model, context, options) {
       const request = encodeRequest(model, context, options, memory, prefixes);
-      // An extension that sees the payload may change it, and parts of it are sent again.
+      // An extension that sees the payload may change it, but parts of the original are sent again later.
       return options.onPayload ? structuredClone(request) : request;
     },
     load: loadClient,
     open: (model, request, options) => openStream(model, request, options, memory),
     reduce: createReducer,
     classify: classifyOpenAiError,
-    // Of the 50 MB of a request, the rest is for everything else.
+    // The rest of the 50 MB limit for a request is reserved for everything else.
     imageLimits: () => ({ count: 500, bytes: 40_000_000 }),
     normalizeToolCallId,
   };

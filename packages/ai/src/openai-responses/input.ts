@@ -21,7 +21,7 @@ import { readReasoningItem, readTextSignature } from "./signatures.ts";
 
 const maxIdLength = 64;
 
-/** Our messages → input items, without the system prompt. */
+/** Encodes our messages as input items, without the system prompt. */
 export function encodeInput(
   messages: readonly LlmMessage[],
   model: Model,
@@ -44,11 +44,11 @@ export function encodeInput(
 
 interface Conversation {
   readonly items: ResponseInputItem[];
-  /** Of the items so far: the vendor refuses a request in which one comes twice. */
+  /** The ids of the items so far: the vendor refuses a request with duplicates. */
   readonly ids: Set<string>;
 }
 
-/** The item as a list to spread; servers that restart their count with each reply repeat ids. */
+/** The item as a list to spread. Servers that restart their counter with each reply produce duplicate ids. */
 function withOwnId(item: ResponseInputItem, ids: Set<string>): ResponseInputItem[] {
   const { id } = { id: undefined, ...item };
   if (typeof id !== "string") return [item];
@@ -56,7 +56,7 @@ function withOwnId(item: ResponseInputItem, ids: Set<string>): ResponseInputItem
     ids.add(id);
     return [item];
   }
-  // The same thinking again; a call needs no id of its own, a message does.
+  // Repeated thinking is dropped; a call gets no id, a message gets a new one.
   if (isReasoning(item)) return [];
   const { id: _, ...rest } = { id, ...item };
   if ("type" in item && item.type === "function_call") return [rest as ResponseFunctionToolCall];
@@ -127,7 +127,7 @@ function assistantItems(
         return block satisfies never;
     }
   });
-  // A reasoning item that nothing follows is refused.
+  // The vendor refuses a reasoning item that nothing follows.
   while (isReasoning(items.at(-1))) items.pop();
   return items;
 }
@@ -136,7 +136,7 @@ function isReasoning(item: ResponseInputItem | undefined): boolean {
   return item !== undefined && "type" in item && item.type === "reasoning";
 }
 
-/** An item without summary or encrypted content says nothing, and an id alone is not stored anywhere. */
+/** An item without summary or encrypted content is useless, because nothing is stored under its id. */
 function isReasoningItem(item: Record<string, unknown> | undefined): item is ReasoningItem {
   if (item === undefined || typeof item.id !== "string" || !Array.isArray(item.summary))
     return false;
@@ -158,7 +158,7 @@ function messageItem(block: TextContent, fallbackId: string): ResponseInputItem 
   };
 }
 
-/** The item id means something to the model that made it, and to no other. */
+/** The item id is meaningful only to the model that created it. */
 function callItem(call: ToolCall, isSame: boolean): ResponseFunctionToolCall {
   const { callId, itemId: id } = splitToolCallId(call.id);
   return {
@@ -170,7 +170,7 @@ function callItem(call: ToolCall, isSame: boolean): ResponseFunctionToolCall {
   };
 }
 
-/** The two halves of `call_id|item_id`, each in the form that the vendor accepts. */
+/** The two halves of `call_id|item_id`, each in a form that the vendor accepts. */
 function splitToolCallId(id: string): { callId: string; itemId: string | undefined } {
   const at = id.indexOf("|");
   const call = at < 0 ? id : id.slice(0, at);
@@ -181,7 +181,7 @@ function splitToolCallId(id: string): { callId: string; itemId: string | undefin
   };
 }
 
-/** Makes an id acceptable: `call_id|item_id` with two clean halves, or the call id alone. */
+/** Converts an id to an accepted one: `call_id|item_id` with two valid halves, or only the call id. */
 export function normalizeToolCallId(id: string): string {
   const { callId, itemId: item } = splitToolCallId(id);
   return item === undefined ? callId : `${callId}|${item}`;
@@ -193,7 +193,7 @@ function itemId(id: string, prefix: string): string {
   return withoutTail(boundedId(prefixed, maxIdLength));
 }
 
-/** Underscores at the end of an id are refused. */
+/** The vendor refuses ids with trailing underscores. */
 function withoutTail(id: string): string {
   return id.replace(/_+$/, "") || "call";
 }

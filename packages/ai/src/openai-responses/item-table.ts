@@ -1,7 +1,7 @@
 import { ProviderError } from "../errors.ts";
 import type { OutputItem, ResponsesEvent } from "./events.ts";
 
-/** What is known of an output item while it streams. */
+/** The state of an output item while it streams. */
 export interface Item {
   readonly key: string;
   readonly type: string | undefined;
@@ -9,28 +9,28 @@ export interface Item {
   hasText: boolean;
   /** The text of each part of a message so far. */
   readonly parts: Map<number, string>;
-  /** Arguments came with the item itself. */
+  /** Whether the arguments arrived with the item itself. */
   hasArguments: boolean;
   isFinished: boolean;
-  /** Summary parts announced, and those whose text has begun. */
+  /** The number of announced summary parts, and of those whose text has begun. */
   partCount: number;
   partsSeen: number;
-  /** Whole arguments, when a `done` event has brought them. */
+  /** The complete arguments, once a `done` event has delivered them. */
   arguments: string | undefined;
 }
 
 type Place = Pick<ResponsesEvent, "output_index" | "item_id">;
 
 /**
- * Tells which item an event is about. The index counts first, since some gateways give the same item
- * another id in every event; then the id; then the only open item of that type.
+ * Finds the item to which an event belongs. The index takes precedence, because some gateways give the same
+ * item a different id in every event; then the id; then the only open item of the type.
  */
 export class ItemTable {
   readonly #items: Item[] = [];
   readonly #byIndex = new Map<number, Item>();
   readonly #byId = new Map<string, Item>();
 
-  /** The item that an event announces; one that is announced again goes on. */
+  /** Adds the item that an event announces; if it was announced before, returns the existing one. */
   announce(place: Place, data: OutputItem): Item {
     const id = data.id ?? place.item_id;
     const known = id ? this.#byId.get(id) : undefined;
@@ -69,9 +69,9 @@ export class ItemTable {
   }
 
   /**
-   * Finds the item of an event, or begins it when no event announced it.
+   * Finds the item of an event, or creates it if no event announced it.
    *
-   * @throws {ProviderError} `invalid_request` when several items could be meant: guessing would mix calls.
+   * @throws {ProviderError} `invalid_request` if several items match: a guess could mix up calls
    */
   find(place: Place, data: OutputItem): Item {
     const { output_index: index } = place;

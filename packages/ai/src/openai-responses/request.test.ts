@@ -42,7 +42,7 @@ const assistant = (content: AssistantMessage["content"]): AssistantMessage => ({
 });
 
 describe("encodeRequest", () => {
-  it("stores nothing at the vendor and asks for encrypted reasoning", () => {
+  it("stores nothing at the vendor and requests encrypted reasoning", () => {
     expect(encode(model())).toMatchObject({
       store: false,
       stream: true,
@@ -51,7 +51,7 @@ describe("encodeRequest", () => {
     expect(encode(model({ reasoning: false }))).not.toHaveProperty("include");
   });
 
-  it("says how much to think in the model's own words", () => {
+  it("sets the thinking level in the model's own terms", () => {
     const map = { off: "none", high: "hard" };
     const reasoning = (options: StreamOptions, thinkingLevelMap?: Model["thinkingLevelMap"]) =>
       encode(model(thinkingLevelMap && { thinkingLevelMap }), {}, options).reasoning;
@@ -70,7 +70,7 @@ describe("encodeRequest", () => {
     );
   });
 
-  it("leaves empty thinking and foreign signatures out", () => {
+  it("omits empty thinking and foreign signatures", () => {
     const content: AssistantMessage["content"] = [
       { type: "thinking", thinking: "x", thinkingSignature: "reasoning_content" },
       {
@@ -98,13 +98,13 @@ describe("compat flags", () => {
     expect(role(flagged({ supportsDeveloperRole: false }))).toBe("system");
   });
 
-  it("supportsStrictMode: false leaves strict out", () => {
+  it("supportsStrictMode: false omits strict", () => {
     expect(encode(model(), { tools }).tools[0]).toHaveProperty("strict", false);
     const target = flagged({ supportsStrictMode: false });
     expect(encode(target, { tools }).tools[0]).not.toHaveProperty("strict");
   });
 
-  it("supportsMaxOutputTokens: false leaves the limit out", () => {
+  it("supportsMaxOutputTokens: false omits the limit", () => {
     const options = { maxTokens: 90 };
     expect(encode(model(), {}, options)).toHaveProperty("max_output_tokens", 90);
     expect(encode(flagged({ supportsMaxOutputTokens: false }), {}, options)).not.toHaveProperty(
@@ -112,7 +112,7 @@ describe("compat flags", () => {
     );
   });
 
-  it("supportsLongCacheRetention: false keeps the retention out", () => {
+  it("supportsLongCacheRetention: false omits the retention", () => {
     const options = { sessionId: "s", cacheRetention: "long" } as const;
     expect(encode(model(), {}, options)).toMatchObject({
       prompt_cache_key: "s",
@@ -132,11 +132,11 @@ describe("normalizeToolCallId", () => {
     ["call_1|rs_1", "call_1"],
     ["toolu_01:x/y", "toolu_01_x_y"],
     ["call_1___|fc_1__", "call_1|fc_1"],
-  ])("makes %s acceptable as %s", (id, expected) => {
+  ])("converts %s to %s", (id, expected) => {
     expect(normalizeToolCallId(id)).toBe(expected);
   });
 
-  it("bounds both halves and keeps long ids apart", () => {
+  it("bounds both halves and keeps long ids distinct", () => {
     const long = (tail: string) => `call_${"x".repeat(100)}${tail}|fc_${"y".repeat(100)}${tail}`;
     const [call = "", item = ""] = normalizeToolCallId(long("1")).split("|");
     expect(call.length).toBeLessThanOrEqual(64);
@@ -144,7 +144,7 @@ describe("normalizeToolCallId", () => {
     expect(normalizeToolCallId(long("1"))).not.toBe(normalizeToolCallId(long("2")));
   });
 
-  it("sends no item id twice, whatever ids a server gave", () => {
+  it("sends no item id twice, whatever ids a server has used", () => {
     const call = (id: string) => ({ type: "toolCall" as const, id, name: "read", arguments: {} });
     const text = (textSignature: string) => ({ type: "text" as const, text: "x", textSignature });
     const thinking = {

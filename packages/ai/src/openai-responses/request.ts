@@ -11,10 +11,10 @@ import { type ResponsesCompat, resolveResponsesCompat } from "./compat.ts";
 import { encodeInput } from "./input.ts";
 import { type EncodedTool, type ResponsesShapes, responsesPrefixWire } from "./setup.ts";
 
-/** A request in OpenAI's type; levels of effort beyond its list are the model's own. */
+/** A request in OpenAI's type, with additional effort levels that only some models have. */
 export type ResponsesRequest = ResponseCreateParamsStreaming & Record<string, unknown>;
 
-/** Our context → a Responses request. Pure; an unchanged prefix stays byte for byte the same. */
+/** Encodes our context as a Responses request. Pure; an unchanged prefix stays byte for byte the same. */
 export function encodeRequest(
   model: Model,
   context: Context,
@@ -38,7 +38,7 @@ export function encodeRequest(
   });
   const { usesInstructions } = compat;
   if (setup.system !== "" && !usesInstructions) input.unshift({ role, content: setup.system });
-  // Nothing is stored at the vendor: what it needs to go on comes back with each request.
+  // Nothing is stored at the vendor: each request sends back everything the model needs to continue.
   const request: ResponsesRequest = { model: model.id, input, stream: true, store: false };
   if (setup.system !== "" && usesInstructions) request.instructions = setup.system;
   const thinking = reasoningFields(model, options, setup.effort);
@@ -48,7 +48,7 @@ export function encodeRequest(
   if (compat.supportsMaxOutputTokens && limit < model.maxTokens) {
     request.max_output_tokens = Math.max(limit, minOutputTokens);
   }
-  // Refused while the model thinks.
+  // The vendor refuses a temperature while the model thinks.
   const isThinking = thinking.reasoning !== undefined && options.thinkingLevel !== "off";
   if (options.temperature !== undefined && !isThinking) request.temperature = options.temperature;
   return request;
@@ -63,12 +63,12 @@ function featuresOf(compat: ResponsesCompat): Features {
 function encodeTool(tool: ToolDefinition, compat: ResponsesCompat): EncodedTool {
   const { name, parameters } = tool;
   const description = tool.description;
-  // OpenAI itself would default to strict.
+  // OpenAI's own default is strict.
   const strict = compat.supportsStrictMode ? { strict: false } : {};
   return { type: "function", name, description, parameters, ...strict };
 }
 
-/** Undefined without a word for "off": then the vendor's default is the nearest thing. */
+/** Undefined if the model has no value for "off": the vendor's default is then the closest. */
 function effortOf(model: Model, { thinkingLevel: level = "off" }: StreamOptions) {
   if (!model.reasoning) return undefined;
   return model.thinkingLevelMap?.[level] ?? (level === "off" ? undefined : level);

@@ -10,7 +10,7 @@ import { writeTextSignature } from "./signatures.ts";
 
 type Stop = Extract<Delta, { type: "stop" }>;
 
-/** A reducer for one reply: event → deltas. An error event is thrown as what it means. */
+/** Creates a reducer from events to deltas for one reply. An error event is thrown as a classified error. */
 export function createReducer(): (event: ResponsesEvent | null) => Iterable<Delta> {
   const reply = new Reply();
   return (event) => reply.read(event);
@@ -56,7 +56,7 @@ class Reply {
     yield { type: "response", id, ...(model && { model }) };
   }
 
-  /** The small steps of an item. An event we do not know changes nothing. */
+  /** Handles incremental events of an item. Unknown events are ignored. */
   *#grow(type: string, event: ResponsesEvent): Generator<Delta> {
     const delta = asText(event.delta);
     switch (type) {
@@ -76,7 +76,7 @@ class Reply {
       case "response.reasoning_summary_text.done":
       case "response.reasoning_text.done": {
         const item = this.#items.find(event, reasoningItem);
-        // Only where no piece of it came.
+        // Only if no piece of it has arrived.
         if (item.partsSeen < Math.max(item.partCount, 1))
           yield* this.#think(item, asText(event.text));
         return;
@@ -95,7 +95,7 @@ class Reply {
         return;
       }
       case "response.function_call_arguments.done":
-        // Some servers send the arguments here only; the end of the item repeats them otherwise.
+        // Some servers send the arguments only here; with others, the end of the item repeats them.
         this.#items.find(event, callItem).arguments = asJson(event.arguments) || undefined;
         return;
       default:
@@ -108,7 +108,7 @@ class Reply {
     yield { type: "text", key: item.key, text };
   }
 
-  /** The whole text of a part has come; what the pieces lack of it follows, if they fit it. */
+  /** The text of a part is complete. If it extends the pieces received so far, the missing rest is emitted. */
   *#complete(event: ResponsesEvent, text: string): Generator<Delta> {
     if (text === "") return;
     const item = this.#items.find(event, messageItem);
@@ -121,7 +121,7 @@ class Reply {
 
   *#think(item: Item, text: string): Generator<Delta> {
     if (text === "") return;
-    // A blank line between the parts of a summary.
+    // Separates the parts of a summary with a blank line.
     const isNextPart = item.partCount > 1 && item.partsSeen < item.partCount && item.partsSeen > 0;
     item.partsSeen = Math.max(item.partCount, 1);
     item.hasText = true;
@@ -169,12 +169,12 @@ class Reply {
     const output = asList(response.output);
     for (const [index, data] of output.entries()) {
       const item = this.#items.find({ output_index: index, item_id: data.id ?? null }, data);
-      // An item that ended without its encrypted content gets it now.
+      // Adds encrypted content that arrived after the end of its item.
       const isLate = data.type === "reasoning" && item.isFinished && data.encrypted_content;
       if (isLate) yield sign(item, data);
       else yield* this.#finish(item, data);
     }
-    // Some servers tell the arguments of a call, and neither its end nor the output.
+    // Some servers send the arguments of a call, but neither its end nor the output.
     for (const { key, arguments: whole } of this.#items.unfinished) {
       if (whole !== undefined) yield { type: "block_end", key, arguments: whole };
     }
@@ -205,7 +205,7 @@ function* finishReasoning(item: Item, data: OutputItem): Generator<Delta> {
   yield { type: "block_end", key: item.key };
 }
 
-/** The whole item is what has to go back. */
+/** The whole item has to be sent back. */
 function sign({ key }: Item, data: OutputItem): Delta {
   return { type: "signature", key, signature: jsonText(data) };
 }

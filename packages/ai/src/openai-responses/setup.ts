@@ -2,7 +2,7 @@ import type { FunctionTool, ResponseInputItem } from "openai/resources/responses
 import type { ReasoningEffort } from "openai/resources/shared";
 import { changedInstructions, type PrefixWire, toolChanges } from "../request/setup.ts";
 
-/** A function as requests define it; not every server takes `strict`. */
+/** A function in a request; not every server accepts `strict`. */
 export type EncodedTool = Omit<FunctionTool, "strict"> & Partial<Pick<FunctionTool, "strict">>;
 
 export interface ResponsesShapes {
@@ -12,7 +12,7 @@ export interface ResponsesShapes {
   readonly effort: string;
 }
 
-/** Changes are items of their own between the others. */
+/** Setup changes are separate items between the others. */
 export const responsesPrefixWire: PrefixWire<ResponsesShapes> = {
   nameOf: ({ name }) => name,
   changes(_first, from, to) {
@@ -27,7 +27,7 @@ export const responsesPrefixWire: PrefixWire<ResponsesShapes> = {
     }
     return items;
   },
-  // The SDK's list of efforts is shorter than that of the models.
+  // The SDK's type lists fewer efforts than the models support.
   effort: (effort) => ({
     type: "configuration_update",
     reasoning: { effort: effort as ReasoningEffort },

@@ -1,6 +1,6 @@
 import { parseObject } from "@tau-agent/rpc-protocol/plain";
 
-/** What has to go back with a text block: the id of its message and which phase it belonged to. */
+/** What must be sent back with a text block: the id of its message and its phase. */
 export interface TextSignature {
   readonly id: string;
   readonly phase?: "commentary" | "final_answer" | undefined;
@@ -10,7 +10,7 @@ export function writeTextSignature(id: string, phase: string | null | undefined)
   return JSON.stringify({ v: 1, id, ...(phase && { phase }) });
 }
 
-/** Reads a text signature; a bare message id is one as well. */
+/** Reads a text signature; accepts a bare message id too. */
 export function readTextSignature(signature: string | undefined): TextSignature | undefined {
   if (!signature) return undefined;
   if (!signature.startsWith("{")) return { id: signature };
@@ -20,9 +20,7 @@ export function readTextSignature(signature: string | undefined): TextSignature 
   return phase === "commentary" || phase === "final_answer" ? { id, phase } : { id };
 }
 
-/**
- * Reads a reasoning item stored as a thinking signature; undefined if the signature is not ours.
- */
+/** Reads a reasoning item stored as a thinking signature; undefined if the signature is from elsewhere. */
 export function readReasoningItem(
   signature: string | undefined,
 ): Record<string, unknown> | undefined {

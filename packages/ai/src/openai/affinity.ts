@@ -1,12 +1,12 @@
 import type { StreamOptions } from "../provider.ts";
 
-/** Whether and under which names an endpoint wants to know the session. */
+/** Whether an endpoint wants to know the session, and under which names. */
 export interface AffinityCompat {
   readonly sendSessionAffinityHeaders: boolean;
   readonly sessionAffinityFormat: "openai" | "openai-nosession" | "openrouter";
 }
 
-/** Headers that lead the requests of one session to the same machine, where its cache is. */
+/** Headers that route the requests of one session to the same machine, where its cache is. */
 export function affinityHeaders(
   compat: AffinityCompat,
   { sessionId, cacheRetention }: StreamOptions,

@@ -7,7 +7,7 @@ import { resolveResponsesCompat } from "../openai-responses/compat.ts";
 import { encodeRequest as encodeResponses } from "../openai-responses/request.ts";
 import type { Context, StreamOptions } from "../provider.ts";
 
-/** Offers of a vendor that we make no use of: they change nothing about the requests we send. */
+/** Features of vendors that we do not use; they change nothing about our requests. */
 const unused = new Set([
   "supportsExplicitPromptCacheMode",
   "supportsOpenAIGrammarTools",
@@ -34,7 +34,7 @@ const context: Context = {
 };
 
 describe.each(listProviders())("the catalogue's models of $id", ({ id }) => {
-  it("carry no flag that is neither read nor known to be of no use", async () => {
+  it("have no flag that is neither read nor listed as unused", async () => {
     for (const model of await loadModels(id)) {
       const format = formats[model.api];
       if (format === undefined) continue;
@@ -45,7 +45,7 @@ describe.each(listProviders())("the catalogue's models of $id", ({ id }) => {
     }
   });
 
-  it("are asked for every level in words that they have", async () => {
+  it("support every level with a value that the vendor accepts", async () => {
     for (const model of await loadModels(id)) {
       const format = formats[model.api];
       for (const thinkingLevel of format === undefined ? [] : thinkingLevels) {

@@ -11,12 +11,12 @@ import { endOfReply, ServerEvents } from "../transport/server-events.ts";
 
 type Headers = Record<string, string | null>;
 
-/** The longest delay a timer takes; when to give up is decided by the caller's signal. */
+/** The longest delay of a timer; the caller's signal sets the time limit. */
 const noTimeoutMs = 2 ** 31 - 1;
 
 /**
- * A client for a request: that of the last one, unless server, key or headers differ. Connections
- * are shared through `fetch`.
+ * A client for a request; reuses the previous one unless server, key or headers differ. Connections are
+ * shared through `fetch`.
  */
 export function clientFor(
   model: Model,
@@ -37,9 +37,9 @@ export function clientFor(
 }
 
 /**
- * Sends `body`, the request as JSON, and returns the events of the reply as they were parsed. Left to
- * itself, the SDK asks a function of its own about each member of the request, which takes twice as long,
- * and reads the reply in many more steps (row "text stream of 16 000 deltas").
+ * Sends `body`, the request as JSON, and returns the reply's parsed events. By default, the SDK calls a
+ * function for each member of the request, which takes twice as long, and reads the reply in many more steps
+ * (row "text stream of 16 000 deltas").
  */
 export async function postForEvents<Chunk>(
   client: OpenAI,
@@ -57,7 +57,7 @@ export async function postForEvents<Chunk>(
     if (error || event === "error") {
       throw new APIError(undefined, Object(error ?? value), undefined, response.headers);
     }
-    // Servers leave out more than the SDK's types admit.
+    // Servers omit more members than the SDK's types allow.
     return value as Chunk;
   });
 }
@@ -78,9 +78,9 @@ async function createClient(baseURL: string, fetch: typeof globalThis.fetch): Pr
   const { OpenAI: Client } = await loadClient();
   return new Client({
     baseURL,
-    // A placeholder that never leaves: the headers below are all there are.
+    // A placeholder that is never sent: the headers below are complete.
     apiKey: "none",
-    // Each of these would otherwise come from the environment.
+    // Set explicitly; otherwise, the SDK reads each of these from the environment.
     adminAPIKey: null,
     organization: null,
     project: null,
@@ -92,7 +92,7 @@ async function createClient(baseURL: string, fetch: typeof globalThis.fetch): Pr
   });
 }
 
-/** Later ones win whatever their case; `null` deletes. */
+/** Later headers override earlier ones in any case; `null` deletes. */
 function mergeHeaders(...all: readonly Readonly<Headers>[]): Headers {
   const merged: Headers = {};
   for (const headers of all) {
@@ -102,8 +102,8 @@ function mergeHeaders(...all: readonly Readonly<Headers>[]): Headers {
 }
 
 /**
- * The SDK reads an error's text from a member named `error` and drops any other body; this puts other
- * shapes (`{"detail": …}`, `{"message": …}`) where it looks.
+ * The SDK reads an error's text from a member named `error` and drops any other body; this moves other shapes
+ * (`{"detail": …}`, `{"message": …}`) to where it looks.
  */
 function withErrorBody(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {

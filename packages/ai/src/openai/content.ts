@@ -4,7 +4,7 @@ export function dataUrl({ mimeType, data }: Pick<ImageContent, "mimeType" | "dat
   return `data:${mimeType};base64,${data}`;
 }
 
-/** The text blocks of a content, one after the other on lines of their own. */
+/** The text blocks of a content, joined with line breaks. */
 export function joinText(content: readonly UserContent[]): string {
   return content
     .filter((block) => block.type === "text")
@@ -13,7 +13,7 @@ export function joinText(content: readonly UserContent[]): string {
     .join("\n");
 }
 
-/** What stands where a tool result has no text: most servers refuse an empty one. */
+/** The placeholder for a tool result without text: most servers refuse an empty one. */
 export function imageOnlyText(content: readonly UserContent[]): string {
   return content.some((block) => block.type === "image") ? "(see attached image)" : "(no output)";
 }

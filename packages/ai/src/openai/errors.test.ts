@@ -17,11 +17,11 @@ describe("classifyOpenAiError", () => {
     [429, { message: "Pay first", code: "insufficient_quota" }, "quota"],
     [500, { message: "Oops", type: "server_error" }, "overloaded"],
     [503, { message: "model is loading" }, "overloaded"],
-  ])("takes a %i with %j for %s", (status, error, code) => {
+  ])("classifies a %i with %j as %s", (status, error, code) => {
     expect(thrown(status, error)).toMatchObject({ code, status });
   });
 
-  it("keeps how long to wait and what an upstream said", () => {
+  it("keeps the retry delay and the upstream's message", () => {
     const error = { message: "Provider error", metadata: { raw: "queue full" } };
     const { message, retryAfterMs } = thrown(429, error, { "retry-after": "4" });
     expect(message).toBe("429 Provider error: queue full");
@@ -52,11 +52,11 @@ describe("streamedError", () => {
     [{ error: { message: "nested", code: 429 } }, "rate_limited"],
     ["just words", "overloaded"],
     [{ message: "bad tool", type: "x", code: 400 }, "invalid_request"],
-  ])("takes %j for %s", (value, code) => {
+  ])("classifies %j as %s", (value, code) => {
     expect(streamedError(value)).toMatchObject({ code });
   });
 
-  it("keeps how long its text asks to wait", () => {
+  it("keeps the retry delay given in the text", () => {
     const value = { code: "rate_limit_exceeded", message: "Please try again in 2s." };
     expect(streamedError(value).retryAfterMs).toBe(2000);
   });

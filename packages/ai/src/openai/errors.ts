@@ -2,7 +2,7 @@ import { readVendorError } from "../error-body.ts";
 import { classifyFailure, type ProviderErrorInit } from "../errors.ts";
 import { isHeaders } from "../sdk-error.ts";
 
-/** What an error thrown by the `openai` SDK means. */
+/** Classifies an error thrown by the `openai` SDK. */
 export function classifyOpenAiError(error: unknown): ProviderErrorInit {
   if (!(error instanceof Error)) return classifyFailure({ message: String(error), cause: error });
   if (!("status" in error) || !("headers" in error)) {

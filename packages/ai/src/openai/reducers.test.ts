@@ -60,7 +60,7 @@ const responsesEvent = fc.record({
   arguments: text,
 });
 
-/** A block's deltas are all of one type, and nothing follows its end but a signature. */
+/** The deltas of a block are all of one type, and only a signature may follow its end. */
 function expectOrder(deltas: readonly Delta[]): void {
   const types = new Map<unknown, string>();
   for (const delta of deltas) {
@@ -71,7 +71,7 @@ function expectOrder(deltas: readonly Delta[]): void {
 }
 
 describe("the reducer of openai-completions", () => {
-  it("takes whatever servers leave out", () => {
+  it("tolerates whatever servers omit", () => {
     fc.assert(
       fc.property(fc.array(completionsChunk), (chunks) => {
         const reduce = createCompletionsReducer();
@@ -82,7 +82,7 @@ describe("the reducer of openai-completions", () => {
     );
   });
 
-  it("passes every character of a text on, in order", () => {
+  it("passes on every character of a text in order", () => {
     fc.assert(
       fc.property(fc.array(fc.string()), (pieces) => {
         const reduce = createCompletionsReducer();
@@ -97,7 +97,7 @@ describe("the reducer of openai-completions", () => {
 });
 
 describe("the reducer of openai-responses", () => {
-  it("takes whatever servers leave out, or says what it cannot tell apart", () => {
+  it("tolerates whatever servers omit, or reports items it cannot tell apart", () => {
     fc.assert(
       fc.property(fc.array(responsesEvent), (events) => {
         const reduce = createResponsesReducer();
@@ -113,8 +113,8 @@ describe("the reducer of openai-responses", () => {
   });
 });
 
-describe("a stop reason that is a name of every object", () => {
-  it.each(["constructor", "__proto__", "toString"])("%s is an unknown reason", (reason) => {
+describe("a stop reason that is a property of every object", () => {
+  it.each(["constructor", "__proto__", "toString"])("treats %s as an unknown reason", (reason) => {
     const reduce = createCompletionsReducer();
     const chunk = { id: "1", choices: [{ index: 0, delta: {}, finish_reason: reason }] };
     expect([...reduce(chunk as never)].find(({ type }) => type === "stop")).toMatchObject({
@@ -125,7 +125,7 @@ describe("a stop reason that is a name of every object", () => {
 });
 
 describe("a chunk with nothing but text", () => {
-  it("is read as it is with other members beside its text", () => {
+  it("is read like one with other members besides its text", () => {
     const part = fc.constantFrom("", "a", "b");
     const member = fc.constantFrom<object>({}, { refusal: null }, { role: "assistant" });
     const chunk = fc.record({
