@@ -3,19 +3,19 @@ import { leanSdks } from "./bundling/lean-sdks.ts";
 import { licences } from "./bundling/licences.ts";
 import { namedExports } from "./bundling/named-exports.ts";
 
-// Declarations come from `tsc -b`; tsup writes the JavaScript only. The vendors' SDKs are bundled: what a
-// stream uses of them is a hundredth of their packages, which would be most of an install.
+// `tsc -b` writes the declarations; tsup writes only the JavaScript. The vendors' SDKs are bundled, because a
+// stream uses about a hundredth of their packages, which would be most of an install.
 export default defineConfig({
   entry: ["src/index.ts", "src/testing/index.ts"],
   format: "esm",
   target: "node22",
   platform: "node",
   sourcemap: false,
-  // What `tsc -b` wrote stays; JavaScript of earlier builds would be published.
+  // Keeps the output of `tsc -b`, but removes JavaScript of earlier builds, which would otherwise be published.
   clean: ["!**/*.d.ts", "!**/*.d.ts.map"],
   splitting: true,
   noExternal: [/^(?!node:|@tau-agent\/)/],
-  // Packages in CommonJS ask for what is built into Node.
+  // CommonJS packages call `require` for built-in modules.
   banner: {
     js: 'import { createRequire as createRequireForBundle } from "node:module"; const require = createRequireForBundle(import.meta.url);',
   },

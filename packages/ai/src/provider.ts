@@ -88,53 +88,53 @@ export interface StreamOptions {
   /** Default `short`. */
   readonly cacheRetention?: CacheRetention | undefined;
   /**
-   * Repeats an earlier request so that the vendor keeps its prefix longer: the reply is as short as the
-   * vendor allows, and nobody wants it. Only for models of which `renewalTokens` knows the cost.
+   * Repeats an earlier request so that the vendor keeps its prefix longer. The reply is as short as the
+   * vendor allows and is not used. Only for models for which `renewalTokens` returns a number.
    */
   readonly renewsCache?: boolean | undefined;
-  /** Default the global `fetch`; the seam for recording, proxies and tests. */
+  /** By default, the global `fetch`; replace it for recording, proxies and tests. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**
-   * From sending the request to the first event of the reply, in ms; headers, comments and pings do
-   * not count. Default and 0: no limit.
+   * Limit from sending the request to the first event of the reply, in ms; headers, comments and pings do not
+   * count as events. Default and 0: no limit.
    */
   readonly firstEventTimeoutMs?: number | undefined;
   /**
-   * Longest silence from the headers on, in ms; comments do not end it, nor do pings before the reply
-   * has begun. Default 300 000; 0: no limit.
+   * The longest allowed silence after the headers, in ms. Comments do not end the silence, nor do pings
+   * before the reply has begun. Default 300 000; 0: no limit.
    */
   readonly idleTimeoutMs?: number | undefined;
   /**
-   * Longest wait before another attempt that the caller accepts from a vendor, in ms: the error says
-   * when one asks for more. Default any.
+   * The longest retry delay that the caller accepts from a vendor, in ms; the error mentions a longer one. By
+   * default, any.
    */
   readonly maxRetryDelayMs?: number | undefined;
-  /** What to do when the key is refused: where it came from, and where to get another one. */
+  /** What to do when the key is refused: where it came from, and where to get a new one. */
   readonly keyStep?: string | undefined;
-  /** What no error may show: keys and headers, where a vendor repeats them. */
+  /** Keys and headers that no error may contain, even if a vendor repeats them. */
   readonly secrets?: readonly string[] | undefined;
   /**
-   * What the reply has to fit: a JSON Schema whose root is an object, in the vendor's own form. Only
-   * for models of which `hasOutputForm` says that they have one.
+   * A JSON Schema whose root is an object, which the reply must fit, sent in the vendor's own form. Only for
+   * models for which `hasOutputForm` is true.
    */
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
-  /** Sees the vendor request just before it is sent; may return a replacement. */
+  /** Receives the vendor request just before it is sent; may return a replacement. */
   readonly onPayload?: ((payload: unknown) => unknown) | undefined;
-  /** Is told once of each tool that the vendor would refuse, and that is left out for it. */
+  /** Called once for each tool that is omitted because the vendor would refuse it. */
   readonly onDiagnostic?: ((diagnostic: RequestDiagnostic) => void) | undefined;
-  /** Sees each event of the vendor's stream before it is understood; the next one waits for it. */
+  /** Receives each event of the vendor's stream before it is interpreted; the next event waits for it. */
   readonly onStreamEvent?: ((event: unknown) => void | Promise<void>) | undefined;
 }
 
-/** Token counts as far as a vendor has told them; later values replace earlier ones. */
+/** The token counts that a vendor has reported; later values replace earlier ones. */
 export interface TokenCounts {
   input?: number;
   output?: number;
   cacheRead?: number;
   cacheWrite?: number;
-  /** Part of `cacheWrite` that lives an hour. */
+  /** The part of `cacheWrite` that lives an hour. */
   cacheWrite1h?: number;
-  /** Part of `output`. */
+  /** The part of `output` used for thinking. */
   reasoning?: number;
   totalTokens?: number;
 }
@@ -143,12 +143,12 @@ export interface TokenCounts {
 export type BlockKey = string | number;
 
 /**
- * What a provider's reducer makes of vendor chunks. Blocks open at their first delta, in order of
- * appearance; the assembler gives them indices. Blocks may interleave.
+ * The output of a provider's reducer for vendor chunks. Blocks open at their first delta, in order of
+ * appearance; the assembler numbers them. Blocks may interleave.
  */
 export type Delta =
   | { type: "response"; id?: string; model?: string }
-  /** The vendor begins the reply once more: the final message holds only what follows. */
+  /** The vendor starts the reply again: the final message contains only what follows. */
   | { type: "restart" }
   | { type: "text"; key: BlockKey; text: string }
   | { type: "thinking"; key: BlockKey; text: string; redacted?: boolean }
@@ -157,14 +157,14 @@ export type Delta =
   /** Opaque replay token of a block, set or appended to. */
   | { type: "signature"; key: BlockKey; signature: string; append?: boolean }
   /**
-   * The block is complete. `text` or `arguments`, when given, is its whole content as the vendor
-   * repeats it at the end: what was not streamed yet is emitted as one more delta.
+   * The block is complete. `text` or `arguments`, if given, is its whole content as the vendor repeats it at
+   * the end; the part that was not streamed is emitted as one more delta.
    */
   | { type: "block_end"; key: BlockKey; text?: string; arguments?: string }
   | { type: "usage"; tokens: TokenCounts; costTotal?: number; serviceTier?: string }
   /**
-   * The vendor's terminal event. A stream that ends without one has failed. `code` says what kind
-   * of failure a reason of `error` is (default `unknown`).
+   * The vendor's terminal event. A stream that ends without one has failed. For the reason `error`, `code` is
+   * the kind of failure (default `unknown`).
    */
   | {
       type: "stop";
@@ -175,45 +175,42 @@ export type Delta =
     };
 
 /**
- * Vendor chunk → deltas, for one reply. Declared through a method so that providers of different
- * chunks fit into one table.
+ * Vendor chunk → deltas, for one reply. Declared as a method so that providers with different chunk types fit
+ * into one table.
  */
 export type Reducer<Chunk> = { reduce(chunk: Chunk): Iterable<Delta> }["reduce"];
 
-/** The most images that a vendor takes in one request; undefined where no limit is known. */
+/** The image limits of a vendor for one request; undefined where no limit is known. */
 export interface ImageLimits {
   readonly count?: number | undefined;
-  /** Of all images together, as base64. */
+  /** The total of all images, in bytes of base64. */
   readonly bytes?: number | undefined;
 }
 
-/** One wire format: three pure functions and one effect. */
+/** A wire format: three pure functions and one effect. */
 export interface Provider<Request = unknown, Chunk = unknown> {
   readonly api: string;
   /**
-   * Nothing that matters follows a `stop` delta, so the reply is done at once. Default false: reading
-   * goes on until the stream ends or has been silent for a second, because usage may come last.
+   * Whether nothing important follows a `stop` delta, so that the reply is complete at once. Default false:
+   * reading continues until the stream ends or has been silent for a second, because usage may come last.
    */
   readonly endsAtStop?: boolean;
-  /** Ours → the vendor's request. Pure, and byte-stable for an unchanged prefix. */
+  /** Encodes our context as the vendor's request. Pure, and byte-stable for an unchanged prefix. */
   encode(model: Model, context: Context, options: StreamOptions): Request;
   /** Loads the vendor's SDK before a request needs it. */
   load?(): Promise<unknown>;
-  /** Sends the request; the only other place that loads the vendor's SDK (its own retries set to 0). */
+  /** Sends the request. Apart from `load`, only this loads the vendor's SDK, whose own retries are disabled. */
   open(model: Model, request: Request, options: StreamOptions): Promise<AsyncIterable<Chunk>>;
-  /**
-   * Is given every reply that has not failed, with the request as encoded: what later requests need to
-   * know of it.
-   */
+  /** Receives every successful reply with its encoded request, to keep what later requests need to know. */
   remember?(request: Request, reply: AssistantMessage): void;
-  /** Where the model's requests go, if its base URL does not say so by itself. */
+  /** Where the model's requests go, if its base URL does not say so. */
   address?(model: Model, options: StreamOptions): string | undefined;
   /** A reducer for one reply: vendor chunk → deltas. */
   reduce(model: Model): Reducer<Chunk>;
-  /** What a thrown vendor error means. */
+  /** Classifies an error thrown by the vendor's SDK. */
   classify(error: unknown): ProviderErrorInit;
-  /** Most images the vendor takes in one request; default any number. */
+  /** The image limits of the vendor for one request; by default, none. */
   imageLimits?(model: Model): ImageLimits;
-  /** Makes the id of a tool call acceptable to this vendor when history goes back to it. */
+  /** Converts the id of a tool call to one that this vendor accepts when the history is sent back. */
   normalizeToolCallId?(id: string, call: ToolCall, source: AssistantMessage): string;
 }

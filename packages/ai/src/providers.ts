@@ -3,12 +3,12 @@ import { ProviderError } from "./errors.ts";
 import type { Provider } from "./provider.ts";
 
 /**
- * Wire formats by `api`. A stream function loads each when a request first needs it, and once, so
- * that what a provider keeps between requests belongs to that function.
+ * Wire formats by `api`. A stream function loads each format once, when a request first needs it, so the
+ * state that a provider keeps between requests belongs to that function.
  */
 export type ProviderTable = Readonly<Record<string, () => Promise<Provider>>>;
 
-/** The wire formats that come with this package. */
+/** The wire formats included in this package. */
 export const builtInProviders: ProviderTable = {
   "anthropic-messages": async () =>
     (await import("./anthropic-messages/index.ts")).createAnthropicMessages(),
@@ -31,7 +31,7 @@ export const builtInProviders: ProviderTable = {
     (await import("./openai-responses/index.ts")).createOpenaiResponses(),
 };
 
-/** Each wire format is loaded once, so that it can keep things from one request to the next. */
+/** Loads each wire format once, so that it can keep state between requests. */
 export class LoadedProviders {
   readonly #table: ProviderTable;
   readonly #loaded = new Map<string, Promise<Provider>>();

@@ -7,14 +7,14 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-describe("the vendors' libraries", () => {
+describe("the vendors' SDKs", () => {
   it.each([
     ["anthropic-messages", "claude-opus-4-0"],
     ["anthropic-messages", "claude-opus-4-6"],
     ["openai-completions", "gpt-4"],
     ["openai-responses", "gpt-4"],
     ["google-generative-ai", "gemini-2.0-flash"],
-  ])("print nothing over %s, also about %s", async (api, id) => {
+  ])("print nothing over %s, even about %s", async (api, id) => {
     vi.stubEnv("GOOGLE_API_KEY", "a");
     vi.stubEnv("GEMINI_API_KEY", "b");
     const printed = (["log", "info", "warn", "error", "debug"] as const).map((name) =>

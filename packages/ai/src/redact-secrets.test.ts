@@ -11,7 +11,7 @@ describe("redactSecrets", () => {
     expect(redactSecrets(`key ${secret} is wrong`)).toBe("key [redacted] is wrong");
   });
 
-  it("hides keys in headers and addresses and leaves words alone", () => {
+  it("hides keys in headers and addresses, but keeps words", () => {
     expect(redactSecrets("Authorization: Bearer abc.def-ghi123")).toBe(
       "Authorization: Bearer [redacted]",
     );

@@ -5,13 +5,13 @@ const secretText = new RegExp(
     String.raw`(?<=\bBearer\s+)[\w.~+/=-]{8,}`,
     String.raw`(?<=[?&](?:key|api_key|access_token)=)[^&\s"']+`,
     String.raw`(?<=(?:x-api-key|x-goog-api-key|authorization)["']?\s*[:=]\s*["']?)(?!Bearer\b)[\w.~+/=-]{8,}`,
-    // The password of a URL, such as that of a proxy or of a store.
+    // The password in a URL, such as that of a proxy or of a store.
     String.raw`(?<=:\/\/[^\s/:@"']*:)[^\s/@"']+(?=@)`,
   ].join("|"),
   "gi",
 );
 
-/** Replaces what looks like a key or token. */
+/** Replaces text that looks like a key or token. */
 export function redactSecrets(text: string): string {
   return text.replace(secretText, "[redacted]");
 }
@@ -19,7 +19,7 @@ export function redactSecrets(text: string): string {
 /** Shorter ones would hit ordinary words; real keys are longer. */
 const MIN_SECRET_LENGTH = 6;
 
-/** Replaces known secrets, also as they are in a URL. */
+/** Replaces known secrets, including their URL-encoded form. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
   const forms = secrets
     .filter(({ length }) => length >= MIN_SECRET_LENGTH)
@@ -28,7 +28,7 @@ export function hideSecrets(text: string, secrets: readonly string[]): string {
       secret.replace(/^Bearer\s+/i, ""),
       encodeURIComponent(secret.toWellFormed()),
     ])
-    // One that contains another first, or its rest stays.
+    // Longer secrets first: a secret may contain another, whose replacement would leave the rest.
     .sort((one, other) => other.length - one.length);
   return forms.reduce((shown, form) => shown.replaceAll(form, "[redacted]"), text);
 }

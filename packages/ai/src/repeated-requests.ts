@@ -2,15 +2,15 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { featuresOf } from "./anthropic-messages/features.ts";
 import { appendsTools } from "./request/appends-tools.ts";
 
-/** Which requests of an earlier process decide what the next one sends, for a model. */
+/** Which requests of an earlier process affect the next request, for a given model. */
 export interface RepeatedRequests {
-  /** Those since which instructions, tools or effort had changed: the changes are in the history. */
+  /** The requests since which instructions, tools or effort have changed; these changes are part of the history. */
   readonly changes: boolean;
-  /** Also those whose replies have thinking that no longer fits what is before it. */
+  /** Also the requests whose replies contain thinking that no longer fits what precedes it. */
   readonly thinking: boolean;
 }
 
-/** What has to be known of requests of an earlier process to send the same again. */
+/** Which requests of an earlier process are needed to send the same content again. */
 export function repeatedRequests(model: Model): RepeatedRequests {
   const { api, compat = {} } = model;
   const thinking = api === "anthropic-messages" && featuresOf(model).bindsThinking;

@@ -6,19 +6,19 @@ type ReadStep<Result> = (
 ) => void;
 
 /**
- * Stands beside one reply: waits for its steps, and ends the wait at once on the user's abort or
- * when a time limit passes. One timer serves the whole reply, and every wait has its own promise,
- * so that a long stream leaves nothing behind on a shared one.
+ * Guards one reply: waits for its steps, and ends the wait at once on the user's abort or when a time limit
+ * passes. One timer serves the whole reply. Each wait has its own promise, so that a long stream does not
+ * accumulate reactions on a shared one.
  */
 export class ReplyGuard {
   readonly #controller = new AbortController();
   readonly #userSignal: AbortSignal | undefined;
-  /** Ends the wait for the current step. */
+  /** Settles the wait for the current step. */
   #waiting: Pick<PromiseWithResolvers<unknown>, "resolve" | "reject"> | undefined;
   #failure: ProviderError | undefined;
   #timer: NodeJS.Timeout | undefined;
   #deadline = Number.POSITIVE_INFINITY;
-  /** Since when the reply's reader takes its time; undefined while a step is waited for. */
+  /** When the reply's reader paused; undefined while waiting for a step. */
   #pausedSince: number | undefined = performance.now();
   #limit = { timeoutMs: 0, what: "" };
   #isDraining = false;
@@ -29,7 +29,7 @@ export class ReplyGuard {
     else userSignal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** Aborted when the reply is; what the request is sent with. */
+  /** The signal for the request; aborted when the reply is. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -42,12 +42,12 @@ export class ReplyGuard {
     return this.#failure?.code === "aborted";
   }
 
-  /** Runs a step unless the reply has been ended; a step that outlives its reply is left alone. */
+  /** Runs a step unless the reply has ended; the result of a step that outlives its reply is ignored. */
   wait<Result>(step: () => Promise<Result>): Promise<Result> {
     return this.read((resolve, reject) => void step().then(resolve, reject));
   }
 
-  /** As {@link wait}, for a step that calls back. */
+  /** Like {@link wait}, for a step that calls back. */
   read<Result>(step: ReadStep<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) {
@@ -56,7 +56,7 @@ export class ReplyGuard {
       }
       this.#waiting = { resolve: resolve as (result: unknown) => void, reject };
       this.#resume();
-      // No further wait begins after the end of the reply, so a step that outlives it meets its own wait.
+      // No wait starts after the reply has ended, so a step that finishes later settles only its own wait.
       try {
         step(this.#onResult, this.#onError);
       } catch (error) {
@@ -65,33 +65,33 @@ export class ReplyGuard {
     });
   }
 
-  /** Restarts the time limit; undefined and 0 lift it. */
+  /** Restarts the time limit; undefined and 0 remove it. */
   watch(timeoutMs: number | undefined, what: string): void {
     this.#limit = { timeoutMs: timeoutMs ?? 0, what };
     const delay = timeoutMs || Number.POSITIVE_INFINITY;
-    // A pause moves the deadline anyway, so that the time when it began will do.
+    // A pause extends the deadline anyway, so its start time is accurate enough.
     const deadline = (this.#pausedSince ?? performance.now()) + delay;
     const isSooner = deadline < this.#deadline;
     this.#deadline = deadline;
-    // A later deadline is noticed when the timer fires, which spares a timer per event.
+    // A later deadline is handled when the timer fires, which avoids a timer per event.
     if (this.#timer === undefined || isSooner) this.#arm(delay);
   }
 
-  /** Restarts the time limit, unless the current one ends sooner. */
+  /** Restarts the time limit unless the current one ends sooner. */
   shorten(timeoutMs: number | undefined, what: string): void {
     const delay = timeoutMs || Number.POSITIVE_INFINITY;
     if (performance.now() + delay < this.#deadline) this.watch(timeoutMs, what);
   }
 
-  /** Ends the request and its body. */
+  /** Cancels the request and its body. */
   cancel(): void {
     clearTimeout(this.#timer);
     this.#controller.abort(this.#failure);
   }
 
   /**
-   * Reads the rest of a finished reply in the background, for at most `timeoutMs`, so that its
-   * connection can serve the next request.
+   * Reads the rest of a finished reply in the background, for at most `timeoutMs`, so that the next request
+   * can reuse its connection.
    */
   drain(chunks: AsyncIterator<unknown>, timeoutMs: number): void {
     const timer = setTimeout(() => this.#controller.abort(), timeoutMs);
@@ -99,7 +99,7 @@ export class ReplyGuard {
     const read = async (): Promise<void> => {
       while (!this.signal.aborted && !(await chunks.next()).done);
     };
-    // When the rest of a complete reply fails, no caller is left to notify.
+    // If reading the rest of a complete reply fails, no caller is left to notify.
     read().then(
       () => clearTimeout(timer),
       () => clearTimeout(timer),
@@ -107,7 +107,7 @@ export class ReplyGuard {
     this.#isDraining = true;
   }
 
-  /** Lets go of signal and timer; a reply that was left before its end is cancelled. */
+  /** Releases signal and timer; cancels a reply that was abandoned before its end. */
   release(): void {
     this.#userSignal?.removeEventListener("abort", this.#onAbort);
     if (this.#isDraining) clearTimeout(this.#timer);
@@ -120,7 +120,7 @@ export class ReplyGuard {
     if (Number.isFinite(delay)) this.#timer = setTimeout(this.#onTimer, Math.min(delay, 2 ** 30));
   }
 
-  /** The vendor is not silent while nobody listens: a pause moves the deadline. */
+  /** Time during which nobody reads does not count as silence of the vendor: a pause extends the deadline. */
   #resume(): void {
     const now = performance.now();
     this.#deadline += now - (this.#pausedSince ?? now);
@@ -141,7 +141,7 @@ export class ReplyGuard {
   readonly #onTimer = (): void => {
     const left = this.#deadline - performance.now();
     this.#timer = undefined;
-    // A wait after a pause sets the timer again.
+    // The next wait after the pause sets the timer again.
     if (this.#pausedSince !== undefined) return;
     if (left > 0) {
       this.#arm(left);

@@ -60,7 +60,7 @@ describe("readRetryAfter", () => {
     ['{"retryDelay": "34s"}', 34_000],
     ["try again later", undefined],
     ["try again in 3 messages", undefined],
-  ])("reads the words %j", (text, expected) => {
+  ])("reads the text %j", (text, expected) => {
     expect(readRetryAfter({ text }, now)).toBe(expected);
   });
 
@@ -71,7 +71,7 @@ describe("readRetryAfter", () => {
     expect(readRetryAfter({ body: { retryDelay: { seconds: 3 } } }, now)).toBeUndefined();
   });
 
-  it("goes by headers before the body, and by the body before the words", () => {
+  it("prefers headers to the body, and the body to the text", () => {
     const body = { retryDelay: "2s" };
     const text = "try again in 3s";
     const headers = new Headers({ "retry-after": "1" });

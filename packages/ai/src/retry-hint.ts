@@ -1,19 +1,19 @@
 type HeaderReader = Pick<Headers, "get">;
 
-/** Where a response may say how long to wait. */
+/** The parts of a response that may say how long to wait. */
 export interface RetryHintSource {
   readonly headers?: HeaderReader | undefined;
   /** The parsed body. */
   readonly body?: unknown;
   readonly text?: string | undefined;
-  /** Whether the error is a rate limit: only then do headers about the limit's window count. */
+  /** Whether the error is a rate limit; only then do headers about the limit's window count. */
   readonly isRateLimit?: boolean | undefined;
 }
 
 /**
- * How long a vendor asks to wait, in ms: `retry-after-ms`, `retry-after` (seconds or a date), members
- * of the body (Google's `RetryInfo`), the error's words, and last the headers that say when a limit
- * is reset.
+ * How long a vendor asks to wait, in ms. Sources in order: `retry-after-ms`, `retry-after` (seconds or a
+ * date), members of the body (Google's `RetryInfo`), the error's text, and headers with the reset time of a
+ * limit.
  */
 export function readRetryAfter(source: RetryHintSource, now = Date.now()): number | undefined {
   const { headers, body, text = "", isRateLimit = true } = source;
@@ -26,9 +26,9 @@ export function readRetryAfter(source: RetryHintSource, now = Date.now()): numbe
 }
 
 /**
- * When a plan that is used up can be used again, in ms from now; undefined if nothing says so. Of several
- * limits the last one to be reset counts: which of them it was is not said. Hints in words, and of less than
- * a minute, are those of a rate limit: money that is gone does not come back by itself.
+ * When an exhausted plan can be used again, in ms from now; undefined if nothing says so. If there are
+ * several limits, the latest reset counts, because the response does not say which was reached. Hints in text
+ * or of less than a minute belong to rate limits: an empty account does not refill by itself.
  */
 export function readReset(
   { headers, body }: Pick<RetryHintSource, "headers" | "body">,
@@ -43,7 +43,7 @@ export function readReset(
 
 const LEAST_RESET_MS = 60_000;
 
-/** Headers of every answer; they say something of a limit only once it is reached. */
+/** Headers of every response; they are relevant only once a limit is reached. */
 const planHeaders = [
   ...["requests", "tokens", "input-tokens", "output-tokens"].map(
     (what) => `anthropic-ratelimit-${what}-reset`,
@@ -58,7 +58,7 @@ function fromHeaders(headers: HeaderReader | undefined, now: number): number | u
   const plain = headers?.get("retry-after") ?? "";
   const seconds = amount(plain, 1000);
   if (seconds !== undefined) return seconds;
-  // A date has words; Date.parse takes "-5" for one too.
+  // A date contains letters; Date.parse would also accept "-5".
   const date = /[a-z]/i.test(plain) ? Date.parse(plain) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
@@ -69,7 +69,7 @@ function amount(text: string | null | undefined, factor: number): number | undef
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Members of error bodies that hold a wait, and what one of a number's units is in ms. */
+/** Members of error bodies with a delay, and the length of their unit in ms. */
 const bodyMembers: Readonly<Record<string, number>> = {
   retryDelay: 1000,
   retry_after_ms: 1,
@@ -78,10 +78,10 @@ const bodyMembers: Readonly<Record<string, number>> = {
   resets_in_seconds: 1000,
 };
 
-/** Members of error bodies that hold a time. */
+/** Members of error bodies with a time. */
 const timeMembers: ReadonlySet<string> = new Set(["resets_at", "reset_at", "resetsAt", "resetAt"]);
 
-/** Error bodies are shallow; the limit keeps hostile ones from costing anything. */
+/** Error bodies are shallow; the limit keeps hostile ones cheap. */
 const maxDepth = 6;
 const maxMembers = 50;
 
@@ -139,7 +139,7 @@ function readDuration(text: string): number | undefined {
     if (factor === undefined) return undefined;
     total = (total ?? 0) + Number(value) * factor;
   }
-  // Fractions of a second are not exact in binary: 4.2 s are 4200 ms.
+  // Fractions of a second are not exact in binary, but 4.2 s must be 4200 ms.
   return total === undefined ? undefined : Math.round(total);
 }
 
@@ -151,7 +151,7 @@ function fromResetHeaders(headers: HeaderReader | undefined, now: number): numbe
   return undefined;
 }
 
-/** A time as vendors write it: a date, or a number. */
+/** A time in a vendor's format: a date, or a number. */
 function fromTime(value: unknown, now: number): number | undefined {
   if (typeof value === "string" && value.length <= 40 && /^\d{4}-\d\d-\d\dT/.test(value)) {
     const date = Date.parse(value);
@@ -161,7 +161,7 @@ function fromTime(value: unknown, now: number): number | undefined {
   return reset > 0 && Number.isFinite(reset) ? Math.max(0, resetTime(reset, now) - now) : undefined;
 }
 
-/** Reset headers hold epoch ms, epoch seconds or seconds from now; their size tells which. */
+/** Reset headers contain epoch ms, epoch seconds or seconds from now; the size of the number tells which. */
 function resetTime(value: number, now: number): number {
   if (value > 1e11) return value;
   return value > 1e8 ? value * 1000 : now + value * 1000;

@@ -2,8 +2,8 @@ import { parseJson } from "@tau-agent/rpc-protocol/plain";
 import type { VendorFailure } from "./errors.ts";
 
 /**
- * Reads the errors that vendors' SDKs throw without loading an SDK: `status`, `headers`, and a body
- * of the form `{error: {type | status | code, message}}`, parsed or still as text.
+ * Reads errors thrown by vendors' SDKs without loading an SDK: `status`, `headers`, and a body of the form
+ * `{error: {type | status | code, message}}`, parsed or as text.
  */
 export function readSdkError(error: unknown): VendorFailure {
   const fields = asRecord(error);
@@ -24,7 +24,7 @@ export function readSdkError(error: unknown): VendorFailure {
   };
 }
 
-/** A vendor's code as a list to spread; a number that is not a status counts as a code. */
+/** A vendor's code as a list to spread; a number that is not an HTTP status counts as a code. */
 function asCode(code: unknown): string[] {
   if (typeof code === "number") return isStatus(code) ? [] : [String(code)];
   return typeof code === "string" && code !== "" && code !== "error" ? [code] : [];
@@ -34,7 +34,7 @@ function isStatus(value: unknown): value is number {
   return typeof value === "number" && value >= 400 && value < 600;
 }
 
-/** Google answers some requests with a list of one error. */
+/** Google answers some requests with a list that contains one error. */
 function unwrapList(body: unknown): unknown {
   return Array.isArray(body) ? body[0] : body;
 }
@@ -48,7 +48,7 @@ function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === "object" && value !== null ? Object.fromEntries(entries(value)) : {};
 }
 
-/** SDKs define some fields on the prototype or as not enumerable. */
+/** SDKs define some fields on the prototype or as non-enumerable. */
 function entries(value: object): [string, unknown][] {
   const names = ["error", "type", "status", "code", "message", "headers"];
   return names.map((name) => [name, Reflect.get(value, name)]);

@@ -6,22 +6,22 @@ import type { AssemblerOptions, StreamResult } from "./reply/assemble.ts";
 import type { WireSchemas } from "./request/wire-schemas.ts";
 
 /**
- * A reply while it streams. Iterate for events; the generator's return value is the result. It never
- * throws: a failure or an abort ends in an `error` event and a message with that stop reason.
+ * A reply while it streams. Iterate over it for events; the generator's return value is the result. It never
+ * throws: a failure or an abort ends with an `error` event and a message with that stop reason.
  */
 export type AssistantStream = AsyncGenerator<AssistantMessageEvent, StreamResult, void>;
 
-/** Sends a context to a model. {@link stream} is one; embedders may bring another. */
+/** Sends a context to a model. {@link stream} is an implementation; embedders may supply another. */
 export type StreamFunction = (
   model: Model,
   context: Context,
   options: StreamOptions,
 ) => AssistantStream;
 
-/** What a stream function is made from. */
+/** The configuration of a stream function. */
 export interface CreateStreamOptions extends AssemblerOptions {
-  /** Wire formats beside the built-in ones, by `api`; the same name replaces. */
+  /** Additional wire formats by `api`; a built-in one with the same name is replaced. */
   readonly providers?: ProviderTable | undefined;
-  /** What stream functions share of the tools that they send; by default each has its own. */
+  /** A cache of tool schemas that stream functions can share; by default, each has its own. */
   readonly schemas?: WireSchemas | undefined;
 }

@@ -16,7 +16,7 @@ import type { AssistantStream, CreateStreamOptions, StreamFunction } from "./str
 import type { Read } from "./transport/reply.ts";
 
 /**
- * Makes the function that streams replies: the pipeline from context to request, and from the vendor's
+ * Creates the function that streams replies: the pipeline from context to request, and from the vendor's
  * events to ours. {@link createStream} loads this module with the first request.
  */
 export function createReplyStream(options: CreateStreamOptions = {}): StreamFunction {
@@ -32,15 +32,15 @@ interface Run {
   readonly request: StreamOptions;
   readonly providers: LoadedProviders;
   readonly options: AssemblerOptions;
-  /** Messages as fitted for earlier requests. */
+  /** Messages as adapted for earlier requests. */
   readonly history: Memo;
   readonly estimate: InputEstimate;
   readonly tools: ToolFitter;
-  /** Whether the vendor has refused the output limit that was asked for first. */
+  /** Whether this is the retry after the vendor refused the first output limit. */
   readonly isSecondTry?: boolean;
 }
 
-/** Usage may come after the terminal event, but nobody waits for it longer than this. */
+/** Usage may follow the terminal event, but is not waited for any longer. */
 const afterStopMs = 1_000;
 const defaultIdleTimeoutMs = 300_000;
 const silence = "The model went silent";
@@ -75,7 +75,7 @@ async function* run(task: Run): AssistantStream {
       const seen = request.onStreamEvent?.(chunk);
       if (seen) await guard.wait(() => seen);
       for (const delta of readChunk(reduce, chunk)) {
-        // Not `yield*`, which makes a promise of its own for each (row "text stream of 16 000 deltas").
+        // Not `yield*`, which creates another promise per event (row "text stream of 16 000 deltas").
         for (const event of namedCalls?.read(delta)?.flatMap(take) ?? take(delta)) yield event;
       }
       if (!assembler.hasStopped) continue;
@@ -106,7 +106,7 @@ async function* run(task: Run): AssistantStream {
   }
 }
 
-/** The vendor's request; only the new part of the conversation is encoded. */
+/** Encodes the vendor's request; only the new part of the conversation has to be encoded. */
 function encode(
   task: Run,
   provider: Provider,
@@ -131,7 +131,7 @@ function encode(
       provider.normalizeToolCallId?.(id, call, source) ?? id,
     imageLimits: provider.imageLimits?.(model),
   };
-  // Who sees the payload may also change it: then it must not be what the next turn starts from.
+  // A callback that sees the payload may also modify it, so the next turn must not reuse it.
   const memo = request.onPayload === undefined ? history : new Memo();
   const fitted = fitContext(model, { ...context, tools }, rules, memo);
   const options = { ...request, inputTokens: request.inputTokens ?? estimate.of(model, fitted) };
@@ -141,8 +141,8 @@ function encode(
 }
 
 /**
- * The task once more with an output limit by the vendor's own numbers, where it has refused the first
- * one, before a reply began.
+ * The task with an output limit derived from the vendor's own numbers, if the vendor refused the first limit
+ * before a reply began.
  */
 function withSmallerLimit(
   task: Run,
@@ -170,19 +170,19 @@ async function open(
   const options = { ...request, headers, signal: guard.signal };
   const placed = placedModel(model, request);
   const chunks = await guard.wait(() => provider.open(placed, replaced ?? encoded, options));
-  // From the headers on, silence counts too; the first event is still waited for no longer.
+  // After the headers, silence also counts, but the limit for the first event still applies.
   guard.shorten(idleLimit(request), silence);
   return chunks[Symbol.asyncIterator]();
 }
 
-/** The model at the address that a login says. What was encoded for the model itself stays valid. */
+/** The model at the address that a login supplies. Requests encoded for the model itself stay valid. */
 function placedModel(model: Model, { baseUrl }: StreamOptions): Model {
   return baseUrl === undefined ? model : { ...model, baseUrl };
 }
 
 /**
- * `take` spares a promise for each chunk of a burst (row "text stream of 16 000 deltas"), `read` one for each
- * that is waited for (rows `many-sessions`).
+ * `take` saves a promise for each chunk of a burst (row "text stream of 16 000 deltas"), `read` one for each
+ * chunk that is waited for (rows `many-sessions`).
  */
 type ChunkIterator = AsyncIterator<unknown, undefined> & {
   take?(): unknown;
@@ -194,25 +194,25 @@ function idleLimit({ idleTimeoutMs = defaultIdleTimeoutMs }: StreamOptions): num
 }
 
 /**
- * What vendors send to keep a connection open: no event of the reply, though after its beginning a
- * sign that the model still works on it. Comments are not seen here at all.
+ * Events that only keep a connection open. They are not part of the reply, but once it has begun, they show
+ * that the model still works on it. Comments do not arrive here.
  */
 function isSignOfLife(chunk: unknown): boolean {
   if (typeof chunk !== "object" || chunk === null) return true;
   return "type" in chunk && (chunk.type === "ping" || chunk.type === "keepalive");
 }
 
-/** Nobody but the vendor sees the name that a tool was given for it. */
+/** Restores the tool's own name; only the vendor sees the converted one. */
 function withOwnName(delta: Delta, ownNames: ReadonlyMap<string, string>): Delta {
   if (delta.type !== "tool_call" || delta.name === undefined) return delta;
   return { ...delta, name: ownNames.get(delta.name) ?? delta.name };
 }
 
-/** A reducer trips over nothing but what no vendor documents; another attempt may well be readable. */
+/** A reducer fails only on undocumented input, and a retry may return readable input. */
 function readChunk(reduce: Reducer<unknown>, chunk: unknown): Iterable<Delta> {
   try {
     const deltas = reduce(chunk);
-    // A list can be read without a generator (rows `many-sessions`).
+    // An array can be read without a generator (rows `many-sessions`).
     return Array.isArray(deltas) ? deltas : readDeltas(deltas);
   } catch (error) {
     throw unreadable(error);
@@ -233,12 +233,12 @@ function unreadable(error: unknown): unknown {
   return new ProviderError({ code: "overloaded", message, cause: error });
 }
 
-/** What has arrived already, for streams that can tell; a failed reply takes nothing more. */
+/** A chunk that has already arrived, if the stream can tell; nothing after a reply has failed. */
 function takeNext(chunks: ChunkIterator, guard: ReplyGuard): unknown {
   return guard.failure === undefined ? chunks.take?.() : undefined;
 }
 
-/** After the terminal event nothing that goes wrong matters any more. */
+/** After the terminal event, errors no longer matter. */
 async function endQuietly(
   reading: Promise<IteratorResult<unknown>>,
   guard: ReplyGuard,

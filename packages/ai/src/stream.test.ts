@@ -54,13 +54,13 @@ async function* from(...deltas: (Delta | Promise<Delta>)[]): AsyncGenerator<Delt
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("stream", () => {
-  it("runs a provider that was added to the table", async () => {
+  it("uses a provider that was added to the table", async () => {
     const { types, message } = await finish(run(async () => providerOf(() => from(text, stop))));
     expect(types).toEqual(["start", "text_start", "text_delta", "text_end", "done"]);
     expect(message.content).toEqual([{ type: "text", text: "Hi" }]);
   });
 
-  it("names the wire formats there are when a model asks for another", async () => {
+  it("lists the available wire formats if a model requires an unknown one", async () => {
     const { types, error } = await finish(stream({ ...model, api: "morse" }, { messages: [] }, {}));
     expect(types).toEqual(["start", "error"]);
     expect(error).toMatchObject({ code: "invalid_request" });
@@ -72,7 +72,7 @@ describe("stream", () => {
     ["while its code loads", () => never],
     ["while it connects", async () => providerOf(() => from(), { open: () => never })],
     ["between two events", async () => providerOf(() => from(text, never))],
-  ])("ends as aborted when the user aborts %s", async (when, load) => {
+  ])("ends as aborted if the user aborts %s", async (when, load) => {
     const user = new AbortController();
     if (when === "before it starts") user.abort();
     else setTimeout(() => user.abort(), 10);
@@ -100,7 +100,7 @@ describe("stream", () => {
     expect(listeners).toBe(0);
   });
 
-  it("gives up on a model that sends no first event", async () => {
+  it("gives up if the first event does not arrive", async () => {
     const load = async () => providerOf(() => from(never));
     const { error } = await finish(run(load, { firstEventTimeoutMs: 20 }));
     expect(error).toMatchObject({ code: "timeout", isRetryable: true });
@@ -109,7 +109,7 @@ describe("stream", () => {
     );
   });
 
-  it("waits for the first event no longer because headers or pings come", async () => {
+  it("does not extend the wait for the first event because of headers or pings", async () => {
     let pingsSent = 0;
     async function* pings(): AsyncGenerator<Delta> {
       for (;;) {
@@ -131,7 +131,7 @@ describe("stream", () => {
     expect(pingsSent).toBeLessThan(60);
   });
 
-  it("counts silence from the headers on", async () => {
+  it("counts silence after the headers", async () => {
     const load = async () => providerOf(() => from(never));
     const limits = { firstEventTimeoutMs: 5_000, idleTimeoutMs: 20 };
     const { error } = await finish(run(load, limits));
@@ -139,7 +139,7 @@ describe("stream", () => {
     expect(error?.message).toContain("The model went silent for 0.02 seconds");
   });
 
-  it("takes a ping within the reply for a sign of life, and 0 for no limit", async () => {
+  it("accepts a ping within the reply as a sign of life, and 0 as no limit", async () => {
     async function* slow(): AsyncGenerator<Delta> {
       yield text;
       for (let count = 0; count < 5; count++) {
@@ -156,7 +156,7 @@ describe("stream", () => {
     expect((await finish(run(load, none))).error).toBeUndefined();
   });
 
-  it("names provider, base URL and next step when nobody listens", async () => {
+  it("names the provider, the base URL and the next step if nobody listens there", async () => {
     const system = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), {
       code: "ECONNREFUSED",
     });
@@ -173,7 +173,7 @@ describe("stream", () => {
     );
   });
 
-  it("gives up on a model that goes silent, but not while it keeps talking", async () => {
+  it("gives up on a silent model, but not on one that keeps sending", async () => {
     async function* slow(): AsyncGenerator<Delta> {
       for (let count = 0; count < 6; count++) {
         await later(15);
@@ -188,7 +188,7 @@ describe("stream", () => {
     expect(message.content).toEqual([{ type: "text", text: "Hi".repeat(6) }]);
   });
 
-  it("does not take a reader's pause for the model's silence", async () => {
+  it("does not count a reader's pause as silence of the model", async () => {
     const reply = run(async () => providerOf(() => from(text, text, stop)), { idleTimeoutMs: 30 });
     let step = await reply.next();
     while (!step.done) {
@@ -215,7 +215,7 @@ describe("stream", () => {
     expect(signals.map((signal) => signal?.aborted)).toEqual([true, true]);
   });
 
-  it("aborts the request when its reader leaves early", async () => {
+  it("aborts the request if its reader leaves early", async () => {
     let signal: AbortSignal | undefined;
     const provider = providerOf((options) => {
       signal = options.signal;
@@ -227,7 +227,7 @@ describe("stream", () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  it("waits a moment for usage after the terminal event, whatever happens then", async () => {
+  it("waits briefly for usage after the terminal event, whatever happens then", async () => {
     const usage: Delta = { type: "usage", tokens: { input: 5 } };
     const broken = Promise.reject(new Error("late"));
     broken.catch(() => {});
@@ -237,7 +237,7 @@ describe("stream", () => {
     expect(message.usage.input).toBe(5);
   });
 
-  it("is done at once when nothing can follow, and reads the rest in the background", async () => {
+  it("ends at once if nothing can follow, and reads the rest in the background", async () => {
     let isRead = false;
     async function* chunks(): AsyncGenerator<Delta> {
       yield text;
@@ -252,7 +252,7 @@ describe("stream", () => {
     expect(isRead).toBe(true);
   });
 
-  it("turns what a provider throws into its typed error", async () => {
+  it("converts errors thrown by a provider to typed errors", async () => {
     const classify = (): { code: "auth"; message: string } => ({ code: "auth", message: "No" });
     const open = () => Promise.reject(new TypeError("x"));
     const { message, error } = await finish(
@@ -271,7 +271,7 @@ describe("stream", () => {
     expect(thrown.error).toBe(own);
   });
 
-  it("costs the same per delta however long a reply gets", async () => {
+  it("has a constant cost per delta, however long a reply gets", async () => {
     const time = async (count: number): Promise<number> => {
       async function* chunks(): AsyncGenerator<Delta> {
         yield { type: "tool_call", key: 0, id: "c", name: "write", arguments: '{"text":"' };
@@ -288,7 +288,7 @@ describe("stream", () => {
     };
     await time(2000);
     const short = await time(2000);
-    // Quadratic work would make this about 20 times the cost; the rest is a busy machine's share.
+    // Quadratic work would cost about 20 times as much; the rest of the margin is for a busy machine.
     expect(await time(40_000)).toBeLessThan(short * 5 + 0.01);
   });
 });

@@ -7,16 +7,16 @@ export type { AssistantStream, CreateStreamOptions, StreamFunction, StreamResult
 
 const loadReplies = (): Promise<typeof import("./stream-reply.ts")> => import("./stream-reply.ts");
 
-/** What the first request to a model of a wire format loads, in pieces. */
+/** The modules that the first request of a wire format loads, in pieces. */
 export function replyPieces(api: string): readonly (() => Promise<unknown>)[] {
   const loadFormat = async () => (await builtInProviders[api]?.())?.load?.();
   return [loadReplies, loadFormat];
 }
 
-/** Makes a stream function; the way to bring further wire formats. */
+/** Creates a stream function, for example to add wire formats. */
 export function createStream(options: CreateStreamOptions = {}): StreamFunction {
   let loading: Promise<StreamFunction> | undefined;
-  // A host that starts needs no reply yet: bench row `start`.
+  // Loaded lazily, because a starting host needs no reply yet (bench row `start`).
   const load = (): Promise<StreamFunction> => {
     loading ??= loadReplies().then((module) => module.createReplyStream(options));
     return loading;
@@ -28,7 +28,7 @@ export function createStream(options: CreateStreamOptions = {}): StreamFunction 
 /** Sends a context to a model over one of the built-in wire formats. */
 export const stream: StreamFunction = createStream();
 
-/** A stream whose code is loaded when it is first read. Nothing stands between its events later. */
+/** A stream whose code is loaded when it is first read. Adds no overhead to later events. */
 class LoadedStream implements AssistantStream {
   readonly #load: () => Promise<StreamFunction>;
   readonly #begin: (stream: StreamFunction) => AssistantStream;

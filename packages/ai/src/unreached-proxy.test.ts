@@ -12,7 +12,7 @@ it.each([
     vendor,
     "The proxy refused the connection; check httpProxy",
   ],
-])("of %j at %s names the proxy and where it is set", (message, baseUrl, text) => {
+])("for %j at %s names the proxy and where it is set", (message, baseUrl, text) => {
   expect(proxyStep(message, baseUrl)).toContain(text);
 });
 

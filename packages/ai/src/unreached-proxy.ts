@@ -1,12 +1,12 @@
 const unknownName = /(?:ENOTFOUND|EAI_AGAIN) (\S+)/;
-/** The words for an address where nobody answers, its host and its port. */
+/** Matches a connection error with the host and port of the unreachable address. */
 const unreachedAddress = /(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT) (\S+):(\d+)/;
 
 const remedy = "check httpProxy in the settings, or HTTPS_PROXY in the environment";
 
 /**
- * The next step after a connection failed at the proxy, not at the server. Undefined if the message is
- * ambiguous or blames the server.
+ * The next step if a connection failed at the proxy instead of the server. Undefined if the message is
+ * ambiguous or names the server.
  */
 export function proxyStep(message: string, baseUrl: string): string | undefined {
   if (/when HTTP Tunneling/.test(message)) {
@@ -22,7 +22,7 @@ function proxyIn(message: string, baseUrl: string): string | undefined {
   const [, name] = unknownName.exec(message) ?? [];
   if (name !== undefined) return name === hostname ? undefined : name;
   const [, address, at] = unreachedAddress.exec(message) ?? [];
-  // The server's name has become an address by then; its port is still the same.
+  // The message has the server's IP address instead of its name, but the same port.
   const own = port || (protocol === "https:" ? "443" : "80");
   return at === undefined || at === own ? undefined : `${address}:${at}`;
 }

@@ -30,7 +30,7 @@ it.each([
   "google-generative-ai",
   "mistral-conversations",
   "bedrock-converse-stream",
-])("%s says that the server answered with a web page, and does not ask again", async (api) => {
+])("%s reports that the server answered with a web page, and does not retry", async (api) => {
   const { error, message, requests } = await errorOf(api, page);
   expect(message.errorMessage).toBe(
     "The server answered with a web page instead of a reply (house at http://house.test/v1). Check the base URL.",
@@ -39,7 +39,7 @@ it.each([
   expect(requests).toBe(1);
 });
 
-it("a stream that its server calls a web page is read as a stream", async () => {
+it("a stream labelled as a web page by its server is read as a stream", async () => {
   const chunk = { choices: [{ index: 0, delta: { content: "hi" }, finish_reason: "stop" }] };
   const body = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
   const { error, message } = await errorOf("openai-completions", body);

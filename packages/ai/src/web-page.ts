@@ -2,14 +2,14 @@ import { ProviderError } from "./errors.ts";
 import type { HeaderList } from "./transport/header-list.ts";
 import { type ByteSource, nextPiece } from "./transport/reply.ts";
 
-/** What a web page is answered with; {@link ProviderError} of it says what to check. */
+/** The error text for a web page; the {@link ProviderError} adds what to check. */
 export const webPageText = "The server answered with a web page instead of a reply";
 
 /**
- * The bytes of a reply, unless they are a web page, as a wrong address answers. There are gateways that
- * call a stream `text/html`, so its first character decides.
+ * The bytes of a reply, unless they are a web page, which a wrong address returns. Some gateways label a
+ * stream as `text/html`, so the first character decides.
  *
- * @throws {ProviderError} `invalid_request`, as another attempt would get the same page
+ * @throws {ProviderError} `invalid_request`, because a retry would get the same page
  */
 export async function refuseWebPage(
   source: ByteSource,

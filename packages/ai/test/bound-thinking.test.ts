@@ -75,7 +75,7 @@ describe.each(models.map((model) => [model.provider, model] as const))(
   "a bound model of %s",
   (_, model) => {
     it.each(Object.keys(happenings))(
-      "goes on after %s, without relying on dropped thinking",
+      "continues after %s without relying on dropped thinking",
       async (name) => {
         const server = new ThinkingServer(name !== "a resume in another process");
         const chat = new Chat(model, server);
@@ -88,7 +88,7 @@ describe.each(models.map((model) => [model.provider, model] as const))(
       },
     );
 
-    it("asks to drop what a resumed session cannot know to be void", async () => {
+    it("asks to drop thinking that a resumed session cannot know to be invalid", async () => {
       const server = new ThinkingServer(false);
       const chat = new Chat(model, server);
       await chat.promptThrice();
@@ -108,8 +108,8 @@ describe.each(models.map((model) => [model.provider, model] as const))(
   },
 );
 
-describe("a model that reads changes between messages", () => {
-  it("gets them appended, after what it got first", async () => {
+describe("a model that supports changes between messages", () => {
+  it("gets changes appended to what it received first", async () => {
     const server = new ThinkingServer(true);
     const chat = new Chat(modelOf("claude-opus-5-5", allChanges), server);
     await chat.prompt("one");
@@ -146,7 +146,7 @@ describe("a model that reads changes between messages", () => {
     );
   });
 
-  it("keeps its thinking when nothing before it changed, and sends it back", async () => {
+  it("keeps its thinking if nothing before it changed, and sends it back", async () => {
     const server = new ThinkingServer(true);
     const chat = new Chat(modelOf("claude-opus-5-5", allChanges), server);
     await chat.prompt("one");
@@ -156,7 +156,7 @@ describe("a model that reads changes between messages", () => {
     expect(last.match(/"type":"thinking"/g)).toHaveLength(3);
   });
 
-  it("gets them again as they were, whatever an extension did to an earlier payload", async () => {
+  it("gets the same changes again, whatever an extension did to an earlier payload", async () => {
     const server = new ThinkingServer(false);
     const chat = new Chat(modelOf("claude-opus-5-5", allChanges), server);
     await chat.prompt("one");
@@ -175,7 +175,7 @@ describe("a model that reads changes between messages", () => {
     expect(messages[4]?.content).toHaveLength(4);
   });
 
-  it("does not get the binding control where it binds nothing", async () => {
+  it("does not get the binding control if it binds nothing", async () => {
     const server = new ThinkingServer(true);
     const chat = new Chat(modelOf("claude-opus-5", allChanges), server);
     await chat.prompt("one");
@@ -183,7 +183,7 @@ describe("a model that reads changes between messages", () => {
     expect(server.sent[0]?.headers["anthropic-beta"]).toBeUndefined();
   });
 
-  it("gets the effort of a tool loop's end with the next prompt", async () => {
+  it("gets an effort changed during a tool loop with the next prompt", async () => {
     const server = new ThinkingServer(true);
     const chat = new Chat(modelOf("claude-opus-5-5", allChanges), server);
     const reply = await chat.prompt("one");
@@ -234,7 +234,7 @@ describe("any session with a bound model", () => {
   delete steps["a resume in another process"];
 
   it.each(models.map((model) => [model.provider, model] as const))(
-    "is never refused, nor relies on dropped thinking: %s",
+    "is never refused and does not rely on dropped thinking: %s",
     async (_, model) => {
       const step = fc.constantFrom(...Object.keys(steps));
       await fc.assert(
@@ -254,7 +254,7 @@ describe("any session with a bound model", () => {
 });
 
 describe("checkBoundThinking", () => {
-  it("refuses in the vendor's words what was made under another prompt", async () => {
+  it("refuses thinking made for another prompt with the vendor's error", async () => {
     const memory: BoundThinkingMemory = new Map();
     const thinking = { type: "adaptive" };
     const user = { role: "user", content: "Hi" };

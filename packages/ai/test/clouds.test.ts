@@ -15,14 +15,14 @@ import {
   turn,
 } from "../src/testing/index.ts";
 
-/** How a user of a cloud has it set up. */
+/** The configuration of a cloud's user. */
 interface Cloud {
   readonly title: string;
   readonly api: LoopbackApi;
   readonly model: Partial<Model>;
   readonly options: (server: LoopbackServer) => StreamOptions | Promise<StreamOptions>;
   readonly credentials: LoopbackCredentials;
-  /** Where the first request went. */
+  /** Where the first request was sent. */
   readonly place: string;
   readonly wrong: StreamOptions;
 }
@@ -49,7 +49,7 @@ const claudeOnVertex = {
   model: { id: "claude-sonnet-4-6@20260101", provider: "google-vertex" },
 } as const;
 
-/** A user's credentials, and a service that makes a token of them. */
+/** A user's credentials, with a service that exchanges them for a token. */
 async function loggedIn(): Promise<StreamOptions> {
   const folder = await mkdtemp(join(tmpdir(), "tau-google-"));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -58,7 +58,7 @@ async function loggedIn(): Promise<StreamOptions> {
   await writeFile(path, JSON.stringify({ type: "authorized_user", ...login }));
   return {
     environment: { ...vertex, GOOGLE_APPLICATION_CREDENTIALS: path },
-    // Tokens are renewed on the way that requests take, too.
+    // Token renewals must also use the given fetch.
     fetch: async (url, init) => {
       if (!String(url).startsWith("https://oauth2.googleapis.com/token")) return fetch(url, init);
       const isRight = String(init?.body).includes("refresh-me");
@@ -230,7 +230,7 @@ const scriptedCodex: Model = {
   maxTokens: 1000,
 };
 
-/** A token of ChatGPT, which names the account. */
+/** A ChatGPT token, which contains the account. */
 function tokenOf(account: string): string {
   const claims = { "https://api.openai.com/auth": { chatgpt_account_id: account } };
   return `e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln`;
@@ -291,7 +291,7 @@ function modelOf(server: LoopbackServer, { api, model }: Cloud): Model {
 }
 
 describe.each([...clouds, ...plans])("$title", (cloud) => {
-  it.each(["high", "off"] as const)("serves a whole tool turn, thinking %s", async (level) => {
+  it.each(["high", "off"] as const)("handles a whole tool turn, thinking %s", async (level) => {
     await using server = await serve(cloud);
     const model = modelOf(server, cloud);
     const options = { ...(await cloud.options(server)), thinkingLevel: level };
@@ -313,7 +313,7 @@ describe.each([...clouds, ...plans])("$title", (cloud) => {
     const history = [user("Look"), first.message, ...answers(first.message)];
     const second = await send(model, history, options);
     expect(second.message.content).toEqual([expect.objectContaining({ text: "Two files." })]);
-    // On resume nothing but the stored messages is left.
+    // After a resume, only the stored messages remain.
     const stored: LlmMessage[] = JSON.parse(JSON.stringify([...history, second.message]));
     const third = await sender()(model, [...stored, user("Thanks")], options);
     expect(third.message).toMatchObject({ stopReason: "stop", content: [{ text: "Bye." }] });
@@ -323,7 +323,7 @@ describe.each([...clouds, ...plans])("$title", (cloud) => {
   });
 
   it.each(loopbackApis.filter((api) => api !== cloud.api))(
-    "takes a history that came over %s",
+    "accepts a history created over %s",
     async (api) => {
       await using other = await startLoopbackServer({ scenario });
       const { message } = await sender()(
@@ -343,7 +343,7 @@ describe.each([...clouds, ...plans])("$title", (cloud) => {
     },
   );
 
-  it("says which credentials are wrong, and sends nothing twice", async () => {
+  it("reports which credentials are wrong, and sends nothing twice", async () => {
     await using server = await serve(cloud);
     const { error } = await sender()(modelOf(server, cloud), [user("Look")], {
       ...(await cloud.options(server)),
@@ -356,7 +356,7 @@ describe.each([...clouds, ...plans])("$title", (cloud) => {
 });
 
 describe("Gemini on Vertex", () => {
-  it("shows arguments as they come", async () => {
+  it("shows arguments while they arrive", async () => {
     const args = { path: "a file with a long name.txt", lines: [{ from: 1, text: "ü\n" }] };
     const call = turn([toolCall("read", args)]);
     await using server = await startLoopbackServer({ scenario: [call] });
@@ -382,7 +382,7 @@ describe("a ChatGPT plan", () => {
   const [codex] = plans;
   if (codex === undefined) throw new TypeError("no row");
 
-  it("receives the account, the host and the session; an own header is stronger", async () => {
+  it("receives the account, the host and the session; custom headers take precedence", async () => {
     await using server = await serve(codex);
     const options = { ...(await codex.options(server)), sessionId: "s-1" };
     await sender()(modelOf(server, codex), [user("Look")], options);
@@ -414,7 +414,7 @@ describe("a ChatGPT plan", () => {
     ["/backend-api/", "/backend-api/codex/responses"],
     ["/codex", "/codex/responses"],
     ["/backend-api/codex/responses", "/backend-api/codex/responses"],
-  ])("is at the base URL …%s", async (path, place) => {
+  ])("is reached at the base URL …%s", async (path, place) => {
     await using server = await serve(codex);
     const model = { ...modelOf(server, codex), baseUrl: `${server.url}${path}` };
     const { error } = await sender()(model, [user("Look")], await codex.options(server));
@@ -422,7 +422,7 @@ describe("a ChatGPT plan", () => {
     expect(server.requests[0]?.path).toBe(place);
   });
 
-  it("that is used up does not justify another attempt", async () => {
+  it("does not justify a retry when it is exhausted", async () => {
     const stream = createStream();
     const body = {
       error: { type: "usage_limit_reached", message: "Limit reached", resets_in_seconds: 7200 },
@@ -451,7 +451,7 @@ describe("a ChatGPT plan", () => {
 describe("Copilot", () => {
   const image = { type: "image", data: "aGk=", mimeType: "image/png" } as const;
 
-  it.each(plans.slice(1))("$title hears who asks, and of images", async (plan) => {
+  it.each(plans.slice(1))("$title receives the initiator, and whether there are images", async (plan) => {
     await using server = await serve(plan);
     const model = { ...modelOf(server, plan), headers: { "Editor-Version": "vscode/9" } };
     const options = await plan.options(server);
@@ -483,7 +483,7 @@ describe("Copilot", () => {
     expect(sent[0]).not.toHaveProperty("x-api-key");
   });
 
-  it("is asked where the login says", async () => {
+  it("is reached at the address that the login supplies", async () => {
     const [, plan] = plans;
     if (plan === undefined) throw new TypeError("no row");
     await using server = await serve(plan);

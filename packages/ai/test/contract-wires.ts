@@ -1,26 +1,26 @@
 import type { Environment } from "../src/index.ts";
 import type { LoopbackApi } from "../src/testing/index.ts";
 
-/** What the contract tests need to know of a wire format. */
+/** The description of a wire format for the contract tests. */
 export interface Wire {
   readonly api: LoopbackApi;
-  /** The bytes of a short reply, event by event. */
+  /** The bytes of a short reply, as separate events. */
   readonly events: readonly string[];
   readonly overflow: string;
   readonly keyHeader: string;
-  /** What says only that the connection is open; default a comment. */
+  /** An event that only keeps the connection open; by default, a comment. */
   readonly signOfLife?: string;
-  /** The member of a payload that names the model; default `model`. */
+  /** The member of a payload that contains the model; by default, `model`. */
   readonly modelMember?: string;
-  /** A base URL where no credentials are needed; default the usual one. */
+  /** A base URL that requires no credentials; by default, the usual one. */
   readonly openBaseUrl?: string;
-  /** Variables that lead to this endpoint without a key. */
+  /** Variables that select this endpoint without a key. */
   readonly environment?: Environment;
-  /** An error within the stream. */
+  /** Creates an error event within the stream. */
   errorEvent(code: string, text: string): string;
 }
 
-/** Without the credentials of the user who runs the tests. */
+/** Excludes the credentials of the user who runs the tests. */
 const nobody = { HOME: "/nonexistent" };
 const converse = (event: string, members: object): string =>
   `event: ${event}\ndata: ${JSON.stringify(members)}\n\n`;

@@ -55,10 +55,10 @@ describe.each(wires)("$api", (wire) => {
   const model = modelFor(api);
   const finish = (to: Model, context: Context, options: StreamOptions) =>
     finishReply(to, context, { environment: wire.environment, ...options });
-  /** The bytes of events as they are on the wire. */
+  /** The bytes of events as they are transmitted. */
   const bytes = (text: string) => Buffer.from(wireFormats[api].toBytes?.(text) ?? text);
 
-  it("streams a reply and sends the key where the vendor wants it", async () => {
+  it("streams a reply and sends the key in the vendor's header", async () => {
     const { fetch, sent } = answer(200, bytes(events.join("")));
     const { message, error } = await finish(model, hello, { fetch });
     expect(error).toBeUndefined();
@@ -79,7 +79,7 @@ describe.each(wires)("$api", (wire) => {
     }
   });
 
-  it("takes nothing from the environment that is not its own", async () => {
+  it("uses nothing from the environment that it was not given", async () => {
     vi.stubEnv("ANTHROPIC_CUSTOM_HEADERS", "X-Leak: leaked\nAuthorization: leaked");
     vi.stubEnv("OPENAI_CUSTOM_HEADERS", "X-Leak: leaked\nAuthorization: leaked");
     const names = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_ORG_ID"];
@@ -96,7 +96,7 @@ describe.each(wires)("$api", (wire) => {
     expect(sent[0]?.url).toContain("http://vendor.invalid/v1/");
   });
 
-  it("adds the caller's headers last and lets null delete one", async () => {
+  it("adds the caller's headers last; null deletes a header", async () => {
     const { fetch, sent } = answer(200, bytes(events.join("")));
     const own = { ...model, headers: { "x-one": "model", "x-two": "model" } };
     await finish(own, hello, { fetch, headers: { "x-one": "request", "x-two": null } });
@@ -104,7 +104,7 @@ describe.each(wires)("$api", (wire) => {
     expect(sent[0]?.headers.get("x-two")).toBeNull();
   });
 
-  it("lets the payload be seen and replaced before it is sent", async () => {
+  it("lets a callback inspect and replace the payload before it is sent", async () => {
     const { fetch, sent } = answer(200, bytes(events.join("")));
     const seen: unknown[] = [];
     const onPayload = (payload: unknown): unknown => {
@@ -116,7 +116,7 @@ describe.each(wires)("$api", (wire) => {
     expect(`${sent[0]?.url}${sent[0]?.body}`).toContain("replaced");
   });
 
-  it("ends an abort in mid-stream as aborted and stops reading", async () => {
+  it("ends as aborted on an abort during the stream, and stops reading", async () => {
     let isCancelled = false;
     const fetch: typeof globalThis.fetch = async (_url, init) => {
       const body = new ReadableStream({
@@ -153,12 +153,12 @@ describe.each(wires)("$api", (wire) => {
     expect(isCancelled).toBe(true);
   });
 
-  it("takes an empty body for a failed connection", async () => {
+  it("treats an empty body as a failed connection", async () => {
     const { error } = await finish(model, hello, { fetch: answer(200, "").fetch });
     expect(error).toMatchObject({ code: "network", isRetryable: true });
   });
 
-  it("takes a body that breaks off within an event for a failed connection", async () => {
+  it("treats a body truncated within an event as a failed connection", async () => {
     const first = bytes(events[0] ?? "");
     const body = bytes(events.join("")).subarray(0, first.length + 12);
     const { error } = await finish(model, hello, { fetch: answer(200, body).fetch });
@@ -178,7 +178,7 @@ describe.each(wires)("$api", (wire) => {
     expect(sent[0]?.body).toContain("ok 👋 !");
   });
 
-  it("answers a call that has no result and drops a result that has no call", async () => {
+  it("adds a result for a call without one, and drops a result without a call", async () => {
     const { fetch, sent } = answer(200, bytes(events.join("")));
     const call = { type: "toolCall", id: "t1", name: "read", arguments: {} } as const;
     const zero = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -217,7 +217,7 @@ describe.each(wires)("$api", (wire) => {
     [500, "Something broke (req 401-429)", "overloaded", true],
     [503, "Unavailable", "overloaded", true],
     [529, "Overloaded", "overloaded", true],
-  ])("knows what %i %s means", async (status, text, code, isRetryable) => {
+  ])("classifies %i %s", async (status, text, code, isRetryable) => {
     const body = JSON.stringify({
       error: { message: text === "overflow" ? overflow : text },
     });
@@ -239,7 +239,7 @@ describe.each(wires)("$api", (wire) => {
     ["RESOURCE_EXHAUSTED", "Quota exceeded, check your billing", "rate_limited", undefined],
     ["insufficient_quota", "Try again in 620ms", "quota", undefined],
     ["1113", "Please recharge. Try again in 1m30s", "quota", undefined],
-  ])("goes by the code of an error in the stream: %s %s", async (name, text, code, wait) => {
+  ])("classifies an error in the stream by its code: %s %s", async (name, text, code, wait) => {
     const body = bytes(`${events[0]}${errorEvent(name, text)}`);
     const { error } = await finish(model, hello, { fetch: answer(200, body).fetch });
     expect(error).toMatchObject({ code, isRetryable: code === "rate_limited" });
@@ -247,7 +247,7 @@ describe.each(wires)("$api", (wire) => {
     expect(error?.message).toContain(text);
   });
 
-  it("ends with the status when an error's body never ends", async () => {
+  it("reports the status if an error body never ends", async () => {
     const fetch: typeof globalThis.fetch = async () => {
       const body = new ReadableStream({
         pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(97)),
@@ -259,7 +259,7 @@ describe.each(wires)("$api", (wire) => {
     expect(error?.message.length).toBeLessThan(5000);
   });
 
-  it("does not take comments for events", async () => {
+  it("does not treat comments as events", async () => {
     const fetch: typeof globalThis.fetch = async () => {
       const body = new ReadableStream({
         async pull(controller) {
@@ -276,7 +276,7 @@ describe.each(wires)("$api", (wire) => {
     expect(silent.error?.message).toContain("The model went silent for 0.06 seconds");
   });
 
-  it("prints nothing, whatever the model is called", async () => {
+  it("prints nothing, whatever the model's name", async () => {
     const printed = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { fetch } = answer(200, bytes(events.join("")));
     for (const id of ["claude-3-7-sonnet-20250219", "claude-opus-4-6", "gpt-4", "gemini-1.5-pro"]) {
@@ -287,7 +287,7 @@ describe.each(wires)("$api", (wire) => {
     printed.mockRestore();
   });
 
-  it("never carries the key to another origin", async () => {
+  it("never sends the key to another origin", async () => {
     const { fetch, sent } = answer(307, "", { location: "https://elsewhere.invalid/v1" });
     const { error } = await finish(model, hello, { fetch });
     expect(error).toMatchObject({ code: "invalid_request" });
@@ -314,7 +314,7 @@ describe.each(wires)("$api", (wire) => {
       request.on("end", () => {
         response.writeHead(200, { "content-type": "text/event-stream" });
         response.write(bytes(events.join("")));
-        // Most servers say that nothing follows a moment after they said it all.
+        // Most servers close the response shortly after the last data.
         setTimeout(() => response.end(), 5);
       });
     }).on("connection", () => connections++);
@@ -324,7 +324,7 @@ describe.each(wires)("$api", (wire) => {
       const { error } = await finish(modelFor(api, `http://127.0.0.1:${port}/v1`), hello, {});
       expect(error).toBeUndefined();
       await Promise.all(answered);
-      // The client has yet to read the end.
+      // The client still has to read the end.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     server.closeAllConnections();

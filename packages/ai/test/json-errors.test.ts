@@ -43,7 +43,7 @@ function tokenOf(api: string): string {
   return api === "openai-codex-responses" ? `e30.${claims}.s` : "key";
 }
 
-/** AWS's events are not text; what comes instead of them is. */
+/** AWS's events are binary, but errors that replace them are text. */
 function bytesOf(api: string, body: string): string | Uint8Array {
   const end = body.lastIndexOf("\n\n") + 2;
   if (api !== "bedrock-converse-stream" || !body.startsWith("event: ")) return body;
@@ -79,14 +79,14 @@ describe.each(wires)("an error with status 200 of $api", ({ api, events }) => {
       "application/json",
       "context_overflow",
     ],
-  ])("%s is what it says", async (_, body, type, code) => {
+  ])("is classified by its content: %s", async (_, body, type, code) => {
     const { error, message } = await resultOf(api, bytesOf(api, body), type);
     expect(error?.code).toBe(code);
     expect(message.errorMessage).not.toMatch(/connection ended|Deserialization/);
   });
 });
 
-it("an invalid prompt of a stream is final whatever its words are", async () => {
+it("an invalid prompt in a stream is final, whatever its text", async () => {
   const error = { code: "invalid_prompt", message: "The check of your prompt timed out" };
   const failed = { type: "response.failed", response: { id: "r", status: "failed", error } };
   for (const event of [failed, { type: "error", ...error }]) {
@@ -99,7 +99,7 @@ it("an invalid prompt of a stream is final whatever its words are", async () => 
   }
 });
 
-describe("the text of a Responses item whose pieces are missing", () => {
+describe("text of a Responses item without streamed pieces", () => {
   const item = { id: "msg_1", type: "message", role: "assistant" };
   const place = { output_index: 0, item_id: "msg_1", content_index: 0 };
   const part = { type: "output_text", text: "Hello" };
@@ -137,7 +137,7 @@ describe("the text of a Responses item whose pieces are missing", () => {
     expect(message.stopReason).toBe("stop");
   });
 
-  it("is a call's where only its arguments come only at their end", async () => {
+  it("is taken from the final arguments of a call if only those arrive", async () => {
     const call = { id: "fc_1", type: "function_call", call_id: "c", name: "ls", arguments: "" };
     const events = [
       { type: "response.output_item.added", output_index: 0, item: call },

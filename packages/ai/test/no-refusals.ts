@@ -5,9 +5,9 @@ import { currentTest } from "../../../apps/cli/test/recording/record-host.ts";
 import { takeNotedRefusals } from "../../../apps/cli/test/recording/recording.ts";
 
 /**
- * Every test fails whose requests a loopback server refused, in its process or in one that it started:
- * what no vendor takes, Tau does not send. A test of the rules themselves says so with
- * {@link takeRefusals}. A refusal after the end of its test fails the run.
+ * Fails every test whose requests were refused by a loopback server, in its own process or in one that it
+ * started: Tau must not send what no vendor accepts. A test of the rules themselves declares that with {@link
+ * takeRefusals}. A refusal after the end of its test fails the run.
  */
 const refused: Refusal[] = [];
 
@@ -15,7 +15,7 @@ subscribe("@tau-agent/ai/testing/refusal", (refusal) => {
   refused.push(refusal as Refusal);
 });
 
-/** The refusals of this test so far, which it expected. */
+/** Returns and clears the refusals of this test so far, which the test expected. */
 export function takeRefusals(): Refusal[] {
   return refused.splice(0);
 }

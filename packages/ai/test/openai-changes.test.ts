@@ -16,7 +16,7 @@ interface Body {
   readonly reasoning?: unknown;
 }
 
-/** A conversation whose prompt, tools and level change while it goes on. */
+/** A conversation whose prompt, tools and level change over time. */
 class Chat {
   stream: StreamFunction = createStream();
   sessionId = "s1";
@@ -48,7 +48,7 @@ class Chat {
     }
   }
 
-  /** What the requests so far hold, the last one at the end. */
+  /** The bodies of the requests so far, the latest last. */
   get sent(): readonly Body[] {
     return this.#server.requests.map(({ body }) => body as Body);
   }
@@ -81,7 +81,7 @@ async function chatOver(api: Api, compat: Model["compat"] = flags[api]) {
   return { server, chat: new Chat(model, server) };
 }
 
-/** Each request begins with all of the one before. */
+/** Checks that each request begins with all of the previous one. */
 function expectGrowing(lists: readonly string[][]): void {
   for (const [index, list] of lists.slice(1).entries()) {
     const before = lists[index] ?? [];
@@ -89,8 +89,8 @@ function expectGrowing(lists: readonly string[][]): void {
   }
 }
 
-describe.each(apis)("a model over %s that reads changes between messages", (api) => {
-  it("gets changed instructions once, after what it got first", async () => {
+describe.each(apis)("a model over %s that supports changes between messages", (api) => {
+  it("gets changed instructions once, after what it received first", async () => {
     const { server, chat } = await chatOver(api);
     await using _ = server;
     await chat.prompt("one");
@@ -103,7 +103,7 @@ describe.each(apis)("a model over %s that reads changes between messages", (api)
     expect(last[4]).toContain("These replace all earlier ones");
   });
 
-  it("gets further tools where they were added, with the first list unchanged", async () => {
+  it("gets additional tools where they were added, with the first list unchanged", async () => {
     const { server, chat } = await chatOver(api);
     await using _ = server;
     await chat.prompt("one");
@@ -121,7 +121,7 @@ describe.each(apis)("a model over %s that reads changes between messages", (api)
     );
   });
 
-  it("gets a new list when a tool goes or changes, which no message can say", async () => {
+  it("gets a new list when a tool is removed or changed, which no message can express", async () => {
     const { server, chat } = await chatOver(api);
     await using _ = server;
     await chat.prompt("one");
@@ -132,7 +132,7 @@ describe.each(apis)("a model over %s that reads changes between messages", (api)
     expect(chat.lists[1]).toHaveLength(4);
   });
 
-  it("begins another session and another process with the current text", async () => {
+  it("starts another session or process with the current text", async () => {
     const { server, chat } = await chatOver(api);
     await using _ = server;
     await chat.prompt("one");
@@ -167,7 +167,7 @@ describe.each(apis)("a model over %s that reads changes between messages", (api)
     expect(chat.lists[2]?.slice(0, 3)).toEqual(chat.lists[0]?.concat(chat.lists[1]?.[2] ?? ""));
   });
 
-  it("gets the new text first where the catalogue names no such feature", async () => {
+  it("gets the new text first if the catalogue lists no such feature", async () => {
     const { server, chat } = await chatOver(api, {});
     await using _ = server;
     await chat.prompt("one");
@@ -179,7 +179,7 @@ describe.each(apis)("a model over %s that reads changes between messages", (api)
 });
 
 describe("a changed effort over openai-responses", () => {
-  it("is an item before the prompt from which on it holds", async () => {
+  it("is an item before the prompt from which it applies", async () => {
     const { server, chat } = await chatOver("openai-responses");
     await using _ = server;
     await chat.prompt("one");
@@ -196,7 +196,7 @@ describe("a changed effort over openai-responses", () => {
     expect(updates).toHaveLength(10);
   });
 
-  it("changes the request where the catalogue names no such item", async () => {
+  it("changes the request if the catalogue lists no such item", async () => {
     const { server, chat } = await chatOver("openai-responses", {});
     await using _ = server;
     await chat.prompt("one");

@@ -1,20 +1,20 @@
 import type { Reading } from "./recorded-reply.ts";
 
-/** A change of a recorded reply that a reader must notice. */
+/** A change to a recorded reply that a reader must detect. */
 export interface Mutation {
   readonly name: string;
-  /** Whether a reply has something to change. */
+  /** Whether the reply contains something to change. */
   readonly applies: (plain: Reading) => boolean;
   readonly change: (chunks: readonly unknown[]) => unknown[];
-  /** What the change is seen in. */
+  /** The part of the reading that shows the change. */
   readonly seen: (reading: Reading) => unknown;
 }
 
-/** A member of a chunk, and where it is. */
+/** A member of a chunk and its path. */
 interface Place {
   readonly key: string;
   readonly owner: Readonly<Record<string, unknown>>;
-  /** The keys above it, outermost first. */
+  /** The keys of its ancestors, outermost first. */
   readonly path: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const callParts = new Set(["function", "functionCall"]);
 const callTypes = new Set(["tool_use", "function_call"]);
 const argumentKeys = new Set(["arguments", "partial_json", "args", "stringValue", "input"]);
 
-/** What all wire formats call the reason for the end, and another one. */
+/** For each wire format's stop reasons, a different one. */
 const otherEnds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   stop_reason: { end_turn: "max_tokens", tool_use: "max_tokens", max_tokens: "end_turn" },
   finish_reason: { stop: "length", tool_calls: "length", length: "stop" },
@@ -35,7 +35,7 @@ const otherEnds: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** One change for each thing that a reply says. */
+/** One mutation for each part of a reply. */
 export const mutations: readonly Mutation[] = [
   {
     name: "a word",
@@ -98,7 +98,7 @@ function isArgument({ key, owner, path }: Place): boolean {
   return argumentKeys.has(key) || path.some((above) => above === "args" || above === "input");
 }
 
-/** Replaces strings; `false` keeps one. */
+/** Replaces strings; `false` keeps a string. */
 function mapStrings(
   replace: (place: Place, value: string) => string | false,
 ): (chunks: readonly unknown[]) => unknown[] {
@@ -108,7 +108,7 @@ function mapStrings(
     );
 }
 
-/** Adds one to the numbers of tokens whose name fits. */
+/** Increments the token counts with a matching name. */
 function mapUsage(name: RegExp): (chunks: readonly unknown[]) => unknown[] {
   return (chunks) =>
     mapMembers(chunks, ({ key, path }, value) =>

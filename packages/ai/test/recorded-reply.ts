@@ -1,10 +1,10 @@
-/** Reads recorded streams in the plainest way there is, to hold the package's own reading against. */
+/** Reads recorded streams in the simplest possible way, to compare the package's own reading with. */
 
-/** What a reply says. */
+/** The contents of a reply. */
 export interface Reading {
   text: string;
   thinking: string;
-  /** A vendor may give a call no id. */
+  /** Undefined if the vendor gives the call no id. */
   calls: { id: string | undefined; name: string; arguments: unknown }[];
   input: number;
   output: number;
@@ -14,10 +14,10 @@ export interface Reading {
 // biome-ignore lint/suspicious/noExplicitAny: recorded JSON, read without a schema
 type Json = any;
 
-/** How the streams of a wire format are cut into replies and read. */
+/** How to split the streams of a wire format into replies, and how to read them. */
 export interface Wire {
   readonly api: string;
-  /** Whether a chunk begins another reply, given those of the reply so far. */
+  /** Whether a chunk begins another reply, given the chunks of the reply so far. */
   begins(chunk: Json, before: readonly Json[]): boolean;
   read(chunks: readonly Json[]): Reading;
 }
@@ -31,7 +31,7 @@ const empty = (): Reading => ({
   stop: "error",
 });
 
-/** A reply without text and calls is empty; one with calls uses tools. */
+/** A reply without text and calls is empty; one with calls is a tool use. */
 function settled(reading: Reading): Reading {
   if (reading.stop !== "stop" && reading.stop !== "toolUse") return reading;
   if (reading.calls.length > 0) return { ...reading, stop: "toolUse" };
@@ -121,7 +121,7 @@ function readResponses(chunks: readonly Json[]): Reading {
     if (type === "response.output_text.delta") streamed += delta;
     if (type !== "response.output_item.done") continue;
     if (item.type === "message") {
-      // Some recordings were shortened, in their small steps or in their whole texts.
+      // Some recordings were shortened, in their pieces or in their complete texts.
       const whole = item.content.map((part: Json) => part.text).join("");
       reading.text += whole.startsWith(streamed) ? whole : streamed;
       streamed = "";
@@ -165,7 +165,7 @@ function readGoogle(chunks: readonly Json[]): Reading {
   return settled(reading);
 }
 
-/** Written for the paths that were recorded: names with dots and indices in brackets. */
+/** Supports only the recorded paths: names with dots and indices in brackets. */
 function setAtPath(root: Json, { jsonPath, stringValue }: Json): void {
   const path = jsonPath.replaceAll("[", ".").replaceAll("]", "").split(".").slice(1);
   let at = root;
@@ -175,7 +175,7 @@ function setAtPath(root: Json, { jsonPath, stringValue }: Json): void {
   }
 }
 
-/** The folders of the recordings. */
+/** The wire formats by the folder of their recordings. */
 export const wires: Readonly<Record<string, Wire>> = {
   anthropic: {
     api: "anthropic-messages",

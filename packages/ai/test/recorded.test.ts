@@ -22,7 +22,7 @@ function isJson(line: string): boolean {
   }
 }
 
-/** The replies of a recording, each as its chunks. */
+/** The replies of a recording, each as a list of chunks. */
 function repliesOf(path: string, wire: Wire): unknown[][] {
   const replies: unknown[][] = [[]];
   for (const line of linesOf(path)) {
@@ -86,7 +86,7 @@ function readingOf({ message: { content, usage, stopReason } }: StreamResult): R
   };
 }
 
-/** Whether ids are as they were given; the package makes its own where a vendor gives none. */
+/** The reading without generated ids: the package creates one if a vendor gives none. */
 function withGivenIds(reading: Reading, plain: Reading): Reading {
   const calls = reading.calls.map((call, index) => {
     const isGiven = plain.calls[index]?.id !== undefined || call.id === "";
@@ -99,14 +99,14 @@ describe.each(Object.entries(wires))("recorded streams: %s", (name, wire) => {
   const all = readdirSync(join(folder, name));
   const files = all.filter((file) => linesOf(join(folder, name, file)).every(isJson));
 
-  it.each(files)("%s is read as a plain reader reads it", async (file) => {
+  it.each(files)("%s is read like by the simple reader", async (file) => {
     for (const chunks of repliesOf(join(folder, name, file), wire)) {
       const plain = wire.read(chunks);
       expect(withGivenIds(readingOf(await play(wire, chunks)), plain)).toEqual(plain);
     }
   });
 
-  it("fail, to be tried again, where a line is not JSON", async () => {
+  it("fail with a retryable error if a line is not JSON", async () => {
     for (const file of all.filter((name) => !files.includes(name))) {
       const lines = linesOf(join(folder, name, file));
       const { error } = await playBytes(wire, lines.map((line) => `data: ${line}\n\n`).join(""));
@@ -115,7 +115,7 @@ describe.each(Object.entries(wires))("recorded streams: %s", (name, wire) => {
     expect(all.length - files.length).toBe(name === "responses" ? 1 : 0);
   });
 
-  it.each(mutations)("differ from the plain reading when $name is changed", async (mutation) => {
+  it.each(mutations)("differ from the simple reading when $name is changed", async (mutation) => {
     const { applies, change, seen } = mutation;
     let count = 0;
     for (const file of files) {
@@ -127,12 +127,12 @@ describe.each(Object.entries(wires))("recorded streams: %s", (name, wire) => {
         expect(seen(reading), file).not.toEqual(seen(plain));
       }
     }
-    // Google gave its calls no ids.
+    // In these recordings, Google's calls have no ids.
     const isThere = name !== "google" || mutation.name !== "the id of a call";
     expect(count > 0).toBe(isThere);
   });
 
-  it("fail when their end is missing", async () => {
+  it("fail if their end is missing", async () => {
     for (const file of files) {
       for (const chunks of repliesOf(join(folder, name, file), wire)) {
         const cut = await play(wire, chunks.slice(0, Math.floor(chunks.length / 2)));

@@ -3,11 +3,11 @@ import type { Context, LlmMessage } from "@tau-agent/ai";
 import { afterEach, beforeEach, expect } from "vitest";
 
 /**
- * Every test fails in which a scripted model, or one behind a loopback server of the test's process, reads a
- * request that does not begin with an earlier one of the same conversation. What may change the beginning
- * shows in the request: a compaction begins another conversation, a rewind or a fork goes on with another
- * prompt, a clearing leaves its lines. A test of anything else that may, such as tools that a client
- * replaces, says so with {@link takeRewrites}.
+ * Fails every test in which a model (scripted, or behind a loopback server of the test's process) reads a
+ * request that does not begin with an earlier request of the same conversation. Some causes are visible in
+ * the request and allowed: a compaction starts another conversation, a rewind or a fork continues with
+ * another prompt, and clearing leaves placeholder lines. A test with another legitimate cause, such as tools
+ * that a client replaces, declares it with {@link takeRewrites}.
  */
 const rewrites: string[] = [];
 let known = new WeakMap<object, Map<string, Seen[]>>();
@@ -45,7 +45,7 @@ function textOf(message: LlmMessage): string {
   return JSON.stringify({ role, content });
 }
 
-/** What a request has changed of what was read before; undefined when it only adds to it. */
+/** What a request has changed compared with earlier ones; undefined if it only extends them. */
 function rewriteOf(request: Seen, earlier: readonly Seen[]): string | undefined {
   const common = (other: Seen) => {
     const at = other.messages.findIndex((text, index) => text !== request.messages[index]);
@@ -61,12 +61,12 @@ function rewriteOf(request: Seen, earlier: readonly Seen[]): string | undefined 
   if (before.tools !== request.tools) return "the tools";
   const [was, is] = [before.messages[length], request.messages[length]];
   if (was === undefined || is === undefined || is.startsWith('{"role":"user"')) return undefined;
-  // The other branch began amid the calls of a reply.
+  // The other branch started between the calls of a reply.
   if (is.includes("the conversation goes on from before this call had one")) return undefined;
   return `message ${length}, from ${was.slice(0, 200)} to ${is.slice(0, 200)}`;
 }
 
-/** What requests of this test have changed so far, as it expected. */
+/** Returns and clears the changes by requests of this test so far, which the test expected. */
 export function takeRewrites(): string[] {
   return rewrites.splice(0);
 }
@@ -78,7 +78,7 @@ beforeEach(() => {
 
 afterEach(() => {
   const found = rewrites.splice(0);
-  // The wire formats and the loopback server have tests of their own, with requests that no session makes.
+  // The wire formats and the loopback server have their own tests, with requests that no session makes.
   if (expect.getState().testPath?.includes("/packages/ai/")) return;
   expect(found, "requests that do not begin as the one before").toEqual([]);
 });

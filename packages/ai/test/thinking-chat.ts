@@ -24,11 +24,11 @@ export interface Sent {
   };
 }
 
-/** A server that thinks before each answer and checks what comes back. */
+/** A server that thinks before each answer and checks the thinking that is sent back. */
 export class ThinkingServer {
   readonly sent: Sent[] = [];
   readonly refusals: string[] = [];
-  /** The next answer is a failure, or a call of a tool. */
+  /** The next answer: text, a failure, or a tool call. */
   next: "text" | "failure" | "call" = "text";
   readonly #memory: BoundThinkingMemory = new Map();
   readonly #isStrict: boolean;
@@ -62,7 +62,7 @@ export class ThinkingServer {
   };
 }
 
-/** The vendor's rules for messages of the system's between others. */
+/** The vendor's rules for system messages between others. */
 function checkPlaces({ messages }: Sent["body"]): string | undefined {
   for (const [at, message] of messages.entries()) {
     if (message.role !== "system") continue;
@@ -127,7 +127,7 @@ export const tool = (name: string, description = name): ToolDefinition => ({
   parameters: { type: "object", properties: {} },
 });
 
-/** A session: its history, and what else each request says. */
+/** A session: its history, and everything else that each request contains. */
 export class Chat {
   messages: LlmMessage[] = [];
   model: Model;
@@ -171,7 +171,7 @@ export class Chat {
     }
   }
 
-  /** A prompt whose answer calls a tool, and the answer to its result. */
+  /** A prompt whose answer calls a tool, followed by the answer to the result. */
   async promptWithTool(steering?: string): Promise<void> {
     this.server.next = "call";
     const { content } = await this.prompt("use it");

@@ -1,15 +1,15 @@
 import type { AssistantContent, ToolCall } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject, PartialJson } from "@tau-agent/rpc-protocol/plain";
 
-/** What is known of a content block beside what its message shows. */
+/** The state of a content block that its message does not show. */
 export interface OpenBlock {
   readonly type: "text" | "thinking" | "tool_call";
-  /** Place in the message; undefined while a tool call waits for its name. */
+  /** The block's index in the message; undefined while a tool call waits for its name. */
   index: number | undefined;
   hasEnded: boolean;
   /** Everything streamed so far. */
   raw: string;
-  /** Arguments that came before the name. */
+  /** Arguments that arrived before the name. */
   held: string;
   id?: string | undefined;
   name?: string | undefined;
@@ -42,8 +42,8 @@ export function closeBlock(
 }
 
 /**
- * Gives a call its final arguments. If the streamed text is not one JSON object, the vendor's final
- * copy counts; if that is not one either, the arguments count as malformed.
+ * Sets a call's final arguments. If the streamed text is not a JSON object, the vendor's final copy is used;
+ * if that is not one either, the arguments are marked as malformed.
  */
 export function settleToolCall(
   block: OpenBlock,

@@ -98,7 +98,7 @@ describe("Assembler", () => {
     expect(message.stopReason).toBe("toolUse");
   });
 
-  it("makes up an id for a call that has none", () => {
+  it("generates an id for a call without one", () => {
     const { message } = assemble({ type: "tool_call", key: 0, name: "run" }, stop).finish();
     expect(message.content).toMatchObject([{ id: "made-1", arguments: {} }]);
   });
@@ -120,7 +120,7 @@ describe("Assembler", () => {
     expect(last.partial.content[0]).toMatchObject({ arguments: { path: "a.txt", n: 42 } });
   });
 
-  it("never trusts any part of complete but malformed arguments", () => {
+  it("trusts no part of complete but malformed arguments", () => {
     const { message } = assemble(call(0, "rm", '{"path":"/","keep":tru'), stop).finish();
     expect(message.content).toEqual([
       {
@@ -141,12 +141,12 @@ describe("Assembler", () => {
     },
   );
 
-  it.each(["", " ", "null"])("takes %j for a call without arguments", (raw) => {
+  it.each(["", " ", "null"])("accepts %j as a call without arguments", (raw) => {
     const [block] = assemble(call(0, "run", raw), stop).finish().message.content;
     expect(block).toEqual({ type: "toolCall", id: "id-0", name: "run", arguments: {} });
   });
 
-  it("emits what a closing repetition adds, and only that", () => {
+  it("emits only what a closing repetition adds", () => {
     const { events, message } = assemble(
       { type: "text", key: 0, text: "Hel" },
       { type: "block_end", key: 0, text: "Hello" },
@@ -170,7 +170,7 @@ describe("Assembler", () => {
     ]);
   });
 
-  it("takes the closing repetition when the streamed arguments are broken", () => {
+  it("uses the closing repetition if the streamed arguments are broken", () => {
     const { message } = assemble(
       call(0, "run", '{"a":1,,'),
       { type: "block_end", key: 0, arguments: '{"a":2}' },
@@ -199,7 +199,7 @@ describe("Assembler", () => {
     ]);
   });
 
-  it("keeps what is known of usage and prices it", () => {
+  it("keeps the known usage and prices it", () => {
     const { message } = assemble(
       { type: "usage", tokens: { input: 100, cacheRead: 5 } },
       { type: "usage", tokens: { output: 10 } },
@@ -209,7 +209,7 @@ describe("Assembler", () => {
     expect(message.usage.cost.total).toBeCloseTo(0.00012);
   });
 
-  it("drops calls whose arguments were cut off by an abort and keeps the whole ones", () => {
+  it("drops calls whose arguments were cut off by an abort, and keeps complete ones", () => {
     const { assembler } = assemble(
       { type: "text", key: 9, text: "so far" },
       call(0, "half", '{"a":'),
@@ -226,7 +226,7 @@ describe("Assembler", () => {
     expect(result.message.content).toHaveLength(2);
   });
 
-  it("takes a stream without a terminal event for a failed connection", () => {
+  it("treats a stream without a terminal event as a failed connection", () => {
     const { message, error } = assemble({ type: "text", key: 0, text: "half" }).finish();
     expect(error).toMatchObject({ code: "network", isRetryable: true });
     expect(message).toMatchObject({ stopReason: "error", content: [{ text: "half" }] });
@@ -244,7 +244,7 @@ describe("Assembler", () => {
     expect(error).toMatchObject({ code: "content_filtered", isRetryable: false });
   });
 
-  it("calls a reply a tool use when it has calls, and only then", () => {
+  it("reports tool use exactly when a reply has calls", () => {
     expect(assemble(call(0, "run"), stop).finish().message.stopReason).toBe("toolUse");
     const said = { type: "text", key: 0, text: "Hi" } as const;
     const claimed = assemble(said, { type: "stop", reason: "toolUse" }).finish();
@@ -253,7 +253,7 @@ describe("Assembler", () => {
     expect(cut.message.stopReason).toBe("length");
   });
 
-  it("leaves earlier snapshots as they were", () => {
+  it("does not change earlier snapshots", () => {
     const { events } = assemble(
       { type: "text", key: 0, text: "a" },
       { type: "text", key: 0, text: "b" },

@@ -12,27 +12,27 @@ import { closeBlock, type OpenBlock, openBlock, settleToolCall } from "./assembl
 import { judgeReply } from "./judge-reply.ts";
 import { asCount, asId, asJson, asReason, asText } from "./odd-values.ts";
 
-/** The final message of a reply, with the typed error when it failed. */
+/** The final message of a reply, with the typed error if it failed. */
 export interface StreamResult {
   readonly message: AssistantMessage;
   readonly error?: ProviderError | undefined;
 }
 
-/** What makes an assembly depend on its surroundings; fixed in tests. */
+/** The inputs of an assembly that are fixed in tests. */
 export interface AssemblerOptions {
   /** Ms since the epoch; default `Date.now`. */
   readonly now?: (() => number) | undefined;
-  /** The id of a call that its vendor left without one; default `call_` and a UUID. */
+  /** Creates the id of a call that has none; by default `call_` and a UUID. */
   readonly createToolCallId?: (() => string) | undefined;
-  /** What the error of a failure must not show. */
+  /** Texts that an error must not contain. */
   readonly secrets?: readonly string[] | undefined;
 }
 
 type DeltaOf<Type extends Delta["type"]> = Extract<Delta, { type: Type }>;
 
 /**
- * Turns the deltas of one reply into its events and its final message. A snapshot copies the shell
- * and the touched block only; the `arguments` of an unfinished call are shared between snapshots.
+ * Turns the deltas of one reply into its events and its final message. A snapshot copies only the outer
+ * objects and the changed block; the `arguments` of an unfinished call are shared between snapshots.
  */
 export class Assembler {
   readonly #model: Model;
@@ -43,7 +43,7 @@ export class Assembler {
   readonly #callIds = new Set<string>();
   #message: AssistantMessage;
   #content: AssistantContent[] = [];
-  /** Where the reply that counts begins. */
+  /** The index at which the final reply begins, after a restart. */
   #firstIndex = 0;
   #events: AssistantMessageEvent[] = [];
   #stop: DeltaOf<"stop"> | undefined;
@@ -74,12 +74,12 @@ export class Assembler {
     };
   }
 
-  /** Whether the vendor's terminal event has come. */
+  /** Whether the vendor's terminal event has arrived. */
   get hasStopped(): boolean {
     return this.#stop !== undefined;
   }
 
-  /** Whether anything of the reply has come. */
+  /** Whether any content of the reply has arrived. */
   get hasContent(): boolean {
     return this.#content.length > 0;
   }
@@ -89,7 +89,7 @@ export class Assembler {
     return { type: "start", partial: this.#snapshot() };
   }
 
-  /** Takes one delta in and returns the events it causes. */
+  /** Takes one delta and returns the resulting events. */
   push(delta: Delta): AssistantMessageEvent[] {
     this.#events = [];
     switch (delta.type) {
@@ -125,7 +125,7 @@ export class Assembler {
     return this.#events;
   }
 
-  /** Ends the reply after the vendor's stream ended; without a terminal event that is a failure. */
+  /** Ends the reply after the vendor's stream has ended; without a terminal event, that is a failure. */
   finish(): { events: AssistantMessageEvent[]; result: StreamResult } {
     this.#events = [];
     if (this.#stop === undefined) {
@@ -144,7 +144,7 @@ export class Assembler {
       const message = nameless
         ? "The reply holds a tool call without a name"
         : (errorMessage ?? `The model stopped with ${raw ?? "an error"}`);
-      // Another attempt is likely to bring a call with its name.
+      // A retry will probably produce a call with a name.
       const kind = code ?? (nameless ? "overloaded" : "unknown");
       return this.fail(new ProviderError({ code: kind, message }));
     }
@@ -158,7 +158,7 @@ export class Assembler {
     return { events: this.#events, result: { message } };
   }
 
-  /** Ends the reply with a failure; code `aborted` is the user's own. */
+  /** Ends the reply with a failure; code `aborted` means that the user aborted. */
   fail(given: ProviderError): { events: AssistantMessageEvent[]; result: StreamResult } {
     const error = withoutSecrets(given, this.#secrets);
     const reason = error.code === "aborted" ? "aborted" : "error";
@@ -225,10 +225,10 @@ export class Assembler {
     if (piece !== "") this.#appendArguments(block, piece);
   }
 
-  /** A call shows once its name is known; what came before is then one delta. */
+  /** A call is shown once its name is known; earlier arguments then become one delta. */
   #startToolCall(block: OpenBlock): void {
     const { name: toolName = "", signature, held } = block;
-    // A result names its call by the id, so two calls never share one.
+    // A result refers to its call by id, so no two calls may share one.
     const isFree = block.id !== undefined && !this.#callIds.has(block.id);
     const id = isFree && block.id !== undefined ? block.id : this.#createToolCallId();
     this.#callIds.add(id);
@@ -323,7 +323,7 @@ export class Assembler {
     };
   }
 
-  /** A list that is made with its one event has room for no more, and most deltas cause one. */
+  /** An array created with one event needs no spare capacity, and most deltas cause one event. */
   #add(event: AssistantMessageEvent): void {
     if (this.#events.length === 0) this.#events = [event];
     else this.#events.push(event);
@@ -335,7 +335,7 @@ export class Assembler {
     return block.index;
   }
 
-  /** A call that was cut off must not be run or replayed; one whose arguments are whole stays. */
+  /** A call that was cut off must not be run or replayed; one with complete arguments is kept. */
   #dropUnfinishedCalls(): void {
     const dropped = new Set<number>();
     for (const block of this.#blocks.values()) {
@@ -350,7 +350,7 @@ export class Assembler {
     this.#content = this.#content.filter((_, index) => !dropped.has(index));
   }
 
-  /** What came before the reply began once more. */
+  /** Drops the content from before a restart. */
   #dropVoid(): void {
     this.#content = this.#content.slice(this.#firstIndex);
     this.#firstIndex = 0;
@@ -365,7 +365,7 @@ export class Assembler {
   }
 }
 
-/** Complete calls make a reply a tool use whatever the vendor says, and none makes it none. */
+/** A reply with complete calls is a tool use, and one without is not, whatever the vendor says. */
 function settledReason(
   reason: "stop" | "length" | "toolUse",
   content: readonly AssistantContent[],

@@ -1,6 +1,6 @@
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
 
-/** The usage of a reply that nobody has counted: zeros, never gaps. */
+/** The usage of a reply without token counts: all zeros. */
 export function emptyUsage(): Usage {
   return {
     input: 0,

@@ -13,17 +13,17 @@ const usage: Usage = {
 const window = { contextWindow: 100_000 };
 const text: AssistantContent[] = [{ type: "text", text: "Done." }];
 
-it("takes a good reply whose usage adds up to more than the window", () => {
+it("accepts a good reply whose usage adds up to more than the window", () => {
   expect(judgeReply("stop", text, usage, window)).toBeUndefined();
 });
 
-it("takes a reply for an overflow where the server must have cut what went in", () => {
+it("reports an overflow if the server must have truncated the input", () => {
   expect(judgeReply("stop", text, { ...usage, input: 100_001 }, window)?.code).toBe(
     "context_overflow",
   );
 });
 
-it("takes an empty reply for an overflow where more went in than fits", () => {
+it("reports an overflow for an empty reply whose input exceeds the window", () => {
   expect(judgeReply("stop", [], usage, window)?.code).toBe("context_overflow");
   expect(judgeReply("stop", [], { ...usage, cacheRead: 0 }, window)?.code).toBe("overloaded");
 });

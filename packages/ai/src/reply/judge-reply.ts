@@ -2,11 +2,11 @@ import type { AssistantContent, Model, StopReason, Usage } from "@tau-agent/rpc-
 import { ProviderError } from "../errors.ts";
 
 /**
- * What is wrong with a reply that ended in order; undefined when nothing is. A reply without text and
- * call says nothing, and another attempt usually does. Some servers cut a conversation that is too
- * long instead of refusing it: then more went in than fits, or nothing came out for want of room. Of a
- * reply that says something, a sum of counts proves nothing: some vendors count cached tokens twice, or
- * add up several passes of theirs.
+ * The problem with a reply that ended normally; undefined if there is none. A reply without text and calls is
+ * empty, and a retry usually helps. Some servers truncate a conversation that is too long instead of refusing
+ * it: then the input exceeds the window, or there was no room for output. If a reply has content, the sum of
+ * its counts proves nothing, because some vendors count cached tokens twice or add up several internal
+ * passes.
  */
 export function judgeReply(
   reason: StopReason,

@@ -1,11 +1,11 @@
 import { parseJson, parseObject } from "@tau-agent/rpc-protocol/plain";
 
-/** Where in the text the splitter is, outside of nested values. */
+/** The parser's position in the text, ignoring nested values. */
 type Place = "before" | "key" | "colon" | "value" | "after";
 
 /**
- * Splits the text of a JSON object while it arrives: one member is a name, the text of the other is passed
- * on as it comes. Each character is looked at once.
+ * Splits the text of a JSON object while it arrives: one member is the name, and the text of another is
+ * passed on immediately. Each character is examined once.
  */
 export class MemberSplitter {
   readonly #nameMember: string;
@@ -16,11 +16,11 @@ export class MemberSplitter {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** Where the current key or value begins. */
+  /** The start of the current key or value. */
   #start = 0;
   #key = "";
   #named: string | undefined;
-  /** Passed on once the name is known. */
+  /** Text that is passed on once the name is known. */
   #held = "";
   /** How much of the value was held or passed on. */
   #passedTo = 0;
@@ -31,7 +31,7 @@ export class MemberSplitter {
     this.#passedMember = passedMember;
   }
 
-  /** All that was fed. */
+  /** All text so far. */
   get text(): string {
     return this.#text;
   }
@@ -41,7 +41,7 @@ export class MemberSplitter {
     return this.#named;
   }
 
-  /** Takes a piece of the text, and returns what can be passed on now. */
+  /** Takes a piece of the text; returns what can be passed on now. */
   feed(piece: string): string {
     this.#text += piece;
     for (; this.#at < this.#text.length; this.#at++) this.#read(this.#text[this.#at] ?? "");
@@ -49,7 +49,7 @@ export class MemberSplitter {
     return this.#release();
   }
 
-  /** The text has ended: members beside the name count where the one to pass on did not come. */
+  /** Ends the text. If the member to pass on is missing, the members other than the name are used. */
   end(): string {
     if (this.#named !== undefined && !this.#hasPassed) this.#held += this.#others();
     return this.#release();
@@ -111,7 +111,7 @@ export class MemberSplitter {
     this.#place = "before";
   }
 
-  /** Some models write the member as a string that holds the JSON. */
+  /** Some models write the member as a string that contains JSON. */
   #endPassed(value: string): void {
     if (value.startsWith('"')) this.#held += String(parseJson(value));
     else this.#hold(this.#start + value.length);

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import type { Delta } from "../provider.ts";
 import { NamedCalls } from "./named-calls.ts";
 
-/** A text in pieces, the cuts given by where they are. */
+/** Splits a text at the given positions. */
 function cut(text: string, cuts: readonly number[]): string[] {
   const places = [...new Set(cuts.map((at) => at % (text.length + 1)))].sort((a, b) => a - b);
   return [0, ...places].map((from, index) => text.slice(from, places[index] ?? text.length));
 }
 
-/** The call that a reply shows when `call_tool` gets these arguments in pieces. */
+/** The call that a reply shows when `call_tool` receives these arguments in pieces. */
 function shown(pieces: readonly string[], end: Partial<Delta> = {}) {
   const calls = new NamedCalls("call_tool");
   const deltas: Delta[] = [
@@ -30,7 +30,7 @@ const cuts = fc.array(fc.nat(), { maxLength: 12 });
 const space = fc.constantFrom("", " ", "\n\t");
 
 describe("NamedCalls", () => {
-  it("shows the named call and its arguments, whatever the order, the pieces and what is nested", () => {
+  it("shows the named call and its arguments for any order, splitting and nesting", () => {
     fc.assert(
       fc.property(
         fc.string({ minLength: 1 }).filter((name) => name.trim() === name),
@@ -53,7 +53,7 @@ describe("NamedCalls", () => {
     );
   });
 
-  it("passes arguments on as they come, not at the end", () => {
+  it("passes arguments on as they arrive", () => {
     const calls = new NamedCalls("call_tool");
     const read = (piece: string) => calls.read({ type: "tool_call", key: 0, arguments: piece });
     calls.read({ type: "tool_call", key: 0, id: "c1", name: "call_tool" });
@@ -67,13 +67,13 @@ describe("NamedCalls", () => {
     ["as a string of JSON", '{"name":"t","arguments":"{\\"a\\":1}"}', { a: 1 }],
     ["beside the name", '{"name":"t","a":1,"b":[2]}', { a: 1, b: [2] }],
     ["not at all", '{"name":"t"}', {}],
-  ])("takes arguments that come %s", (_, text, args) => {
+  ])("accepts arguments that come %s", (_, text, args) => {
     const { names, text: passed } = shown([text]);
     expect(names).toEqual(["t"]);
     expect(JSON.parse(passed)).toEqual(args);
   });
 
-  it("takes the whole arguments that a vendor sends only at the end", () => {
+  it("uses the complete arguments that a vendor sends only at the end", () => {
     const { names, text } = shown([], { arguments: '{"name":"t","arguments":{"a":1}}' } as Delta);
     expect([names, text]).toEqual([["t"], '{"a":1}']);
   });
@@ -89,7 +89,7 @@ describe("NamedCalls", () => {
     );
   });
 
-  it("ends open calls before the reply's stop, and touches no other delta", () => {
+  it("ends open calls before the reply's stop, and changes no other delta", () => {
     const calls = new NamedCalls("call_tool");
     const text: Delta = { type: "text", key: 1, text: "x" };
     const other: Delta = { type: "tool_call", key: 2, name: "read", arguments: "{}" };

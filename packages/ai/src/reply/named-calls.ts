@@ -2,7 +2,7 @@ import type { BlockKey, Delta } from "../provider.ts";
 import { MemberSplitter } from "./member-splitter.ts";
 import { asJson } from "./odd-values.ts";
 
-/** A call whose real name may not have come yet. */
+/** A call whose real name may not be known yet. */
 interface NamedCall {
   readonly id: string | undefined;
   readonly splitter: MemberSplitter;
@@ -11,19 +11,19 @@ interface NamedCall {
 }
 
 /**
- * Turns calls of the tool that calls others by their names into calls of those: a call shows once its real
- * name is known, and its arguments are those of the other tool as they stream.
+ * Converts calls of the tool that calls other tools by name into calls of those tools. A call is shown once
+ * its real name is known; its arguments are those of the other tool, as they stream.
  */
 export class NamedCalls {
   readonly #caller: string;
   readonly #open = new Map<BlockKey, NamedCall>();
 
-  /** @param caller - the vendor's name of that tool. */
+  /** @param caller - the vendor's name of the calling tool */
   constructor(caller: string) {
     this.#caller = caller;
   }
 
-  /** What the assembler is to see instead of a delta; undefined for the delta itself. */
+  /** The deltas for the assembler instead of this one; undefined to keep it. */
   read(delta: Delta): readonly Delta[] | undefined {
     if (delta.type === "tool_call") return this.#readCall(delta);
     if (delta.type === "block_end") return this.#end(delta);
@@ -63,7 +63,7 @@ export class NamedCalls {
     const rest = this.#forward(key, call, splitter.feed(missing) + splitter.end());
     const end: Delta = { type: "block_end", key };
     if (call.isNamed) return [...rest, end];
-    // It names no tool: the loop answers it as a call of the tool that it is.
+    // The call names no tool, so the loop answers it as a call of the calling tool itself.
     const begin = { name: this.#caller, ...(call.id !== undefined && { id: call.id }) };
     return [{ type: "tool_call", key, ...begin, arguments: whole }, end];
   }

@@ -27,7 +27,7 @@ function modelOf(api: Api, more: Partial<Model> = {}): Model {
   };
 }
 
-/** A server's stream as any server could send it, and what a client makes of it. */
+/** Streams an unusual reply from a server; returns what a client makes of it. */
 async function play(
   api: Api,
   chunks: readonly unknown[],
@@ -67,12 +67,12 @@ interface Call {
 interface Odd {
   readonly text?: unknown;
   readonly calls?: readonly Call[];
-  /** A count of tokens as the server writes it. */
+  /** A token count in the form that the server sends. */
   readonly count?: unknown;
   readonly stop?: "stop" | "length";
 }
 
-/** The same reply in the words of each vendor. */
+/** The same reply in each vendor's format. */
 const replies: Readonly<Record<Api, (odd: Odd) => unknown[]>> = {
   "anthropic-messages": ({ text, calls = [], count = 3, stop = "stop" }) => [
     { type: "message_start", message: { id: 7, model: {}, usage: { input_tokens: count } } },
@@ -165,7 +165,7 @@ describe.each(apis)("an odd reply over %s", (api) => {
   const odd = (reply: Odd, more?: Parameters<typeof play>[2]) =>
     play(api, replies[api](reply), more);
 
-  it("is read where texts are numbers, and ids are numbers, empty or objects", async () => {
+  it("is read even if texts are numbers, and ids are numbers, empty or objects", async () => {
     const calls = [
       { id: 5, name: 6, arguments: {} },
       { id: "", name: "run", arguments: { a: 1 } },
@@ -180,7 +180,7 @@ describe.each(apis)("an odd reply over %s", (api) => {
     expect(read.every(({ id }) => typeof id === "string" && id !== "")).toBe(true);
   });
 
-  it("has two calls where two share an id, each with an id of its own", async () => {
+  it("with two calls that share an id yields two calls with different ids", async () => {
     const call = { id: "c1", name: "run", arguments: { a: 1 } };
     const result = await odd({ calls: [call, { ...call, arguments: { a: 2 } }] });
     const read = callsOf(result);
@@ -189,7 +189,7 @@ describe.each(apis)("an odd reply over %s", (api) => {
   });
 
   it.each([[undefined], [""], [{}]])(
-    "fails, to be tried again, where a call has no name but %j",
+    "fails with a retryable error if a call has no name but %j",
     async (name) => {
       const result = await odd({ text: "Hi", calls: [{ id: "c1", name, arguments: {} }] });
       expect(result.error?.isRetryable).toBe(true);
@@ -197,7 +197,7 @@ describe.each(apis)("an odd reply over %s", (api) => {
     },
   );
 
-  it("survives arguments that are nested 10 000 deep", async () => {
+  it("may contain arguments nested 10 000 levels deep", async () => {
     const deep = `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
     const result = await odd({ calls: [{ id: "c1", name: "run", arguments: deep }] });
     expect(callsOf(result)).toMatchObject([{ name: "run", argumentsError: deep }]);
@@ -209,7 +209,7 @@ describe.each(apis)("an odd reply over %s", (api) => {
     expect(next.message.stopReason).toBe("stop");
   });
 
-  it("survives a history that holds such arguments already", async () => {
+  it("may follow a history that already contains such arguments", async () => {
     const first = await odd({ calls: [{ id: "c1", name: "run", arguments: {} }] });
     let deep: unknown = 1;
     for (let depth = 0; depth < 10_000; depth++) deep = [deep];
@@ -234,7 +234,7 @@ describe.each(apis)("an odd reply over %s", (api) => {
   });
 
   it.each([undefined, "", " \n"])(
-    "fails, to be tried again, where it says nothing but %j",
+    "fails with a retryable error if its only content is %j",
     async (text) => {
       const { error, message } = await odd({ text });
       expect(error?.isRetryable).toBe(true);
@@ -245,19 +245,19 @@ describe.each(apis)("an odd reply over %s", (api) => {
     },
   );
 
-  it("is an overflow where the limit left no room for any output", async () => {
+  it("is an overflow if the limit left no room for any output", async () => {
     expect((await odd({ stop: "length" })).error?.code).toBe("context_overflow");
     expect((await odd({ text: "Hi", stop: "length" })).message.stopReason).toBe("length");
   });
 
-  it("is an overflow where more went in than the window holds", async () => {
+  it("is an overflow if the input exceeds the window", async () => {
     const full = await odd({ text: "Hi", count: 900 }, { model: { contextWindow: 800 } });
     expect(full.error?.code).toBe("context_overflow");
     const fits = await odd({ text: "Hi", count: 800 }, { model: { contextWindow: 800 } });
     expect(fits.message.stopReason).toBe("stop");
   });
 
-  it("sends every id once, and results after their calls, where each reply has the same ids", async () => {
+  it("leads to unique ids, and results after their calls, if each reply has the same ids", async () => {
     const messages: LlmMessage[] = [{ role: "user", content: "Hi", timestamp: 1 }];
     for (let turn = 0; turn < 3; turn++) {
       const { message } = await odd({
@@ -279,7 +279,7 @@ describe.each(apis)("an odd reply over %s", (api) => {
     const { body } = await odd({ text: "ok" }, { messages });
     const sent = JSON.stringify(body);
     const made = [...sent.matchAll(/"id":"([^"]+)"/g)].map(([, id]) => id);
-    // Gemini 2 has no ids at all; results follow their calls there by their order.
+    // Gemini 2 has no ids; results follow their calls in order.
     if (api === "google-generative-ai") expect(made).toEqual([]);
     else expect(made.length).toBeGreaterThanOrEqual(3);
     expect(new Set(made).size).toBe(made.length);
@@ -288,13 +288,13 @@ describe.each(apis)("an odd reply over %s", (api) => {
   });
 });
 
-describe("a reason to stop that is not a text", () => {
+describe("a stop reason that is not a string", () => {
   const reason = { type: "unheard_of", id: {} };
   it.each<[Api, unknown]>([
     ["anthropic-messages", { type: "message_delta", delta: { stop_reason: reason } }],
     ["openai-responses", { type: "response.failed", response: { status: reason } }],
     ["google-generative-ai", { candidates: [{ finishReason: reason }] }],
-  ])("is a failure that shows it as text (%s)", async (api, chunk) => {
+  ])("fails and shows the reason as text (%s)", async (api, chunk) => {
     const { message } = await play(api, [chunk, { type: "message_stop" }]);
     expect(message.stopReason).toBe("error");
     expect(message.rawStopReason).toBe(JSON.stringify(reason));
@@ -302,9 +302,9 @@ describe("a reason to stop that is not a text", () => {
   });
 });
 
-describe("one vendor's own", () => {
+describe("vendor-specific behaviour", () => {
   it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])(
-    "%s of Gemini is tried again",
+    "retries %s of Gemini",
     async (finishReason) => {
       const { error } = await play("google-generative-ai", [{ candidates: [{ finishReason }] }]);
       expect(error?.isRetryable).toBe(true);
@@ -312,7 +312,7 @@ describe("one vendor's own", () => {
     },
   );
 
-  it("call ids of Responses are unique where only the items' ids differ", async () => {
+  it("makes call ids of Responses unique if only the item ids differ", async () => {
     const message = (
       await play(
         "openai-responses",
@@ -330,7 +330,7 @@ describe("one vendor's own", () => {
     expect(idsOf("function_call_output")).toEqual(["a", "a_2"]);
   });
 
-  it("second beginning of a reply of Anthropic's replaces the first", async () => {
+  it("replaces the first beginning of a reply from Anthropic with the second", async () => {
     const begin = (id: string, text: string) => [
       { type: "message_start", message: { id, model: "m", usage: { input_tokens: 1 } } },
       { type: "content_block_start", index: 0, content_block: { type: "text", text } },
@@ -348,7 +348,7 @@ describe("one vendor's own", () => {
     });
   });
 
-  it("second beginning that breaks off leaves nothing of the first", async () => {
+  it("drops the first beginning even if the second is cut off", async () => {
     const start = { type: "message_start", message: { id: "m", usage: {} } };
     const call = { type: "tool_use", id: "c1", name: "run", input: {} };
     const { message, error } = await play("anthropic-messages", [

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createStream, type Model } from "../index.ts";
 import { readVendorCost } from "./vendor-cost.ts";
 
-describe("what a vendor says a reply cost", () => {
+describe("the cost of a reply reported by a vendor", () => {
   it.each<[string, object, number | undefined]>([
     ["OpenRouter", { cost: 0.25 }, 0.25],
     [
@@ -55,7 +55,7 @@ describe("what a vendor says a reply cost", () => {
     ],
   };
 
-  it.each(Object.keys(replies))("counts instead of the catalogue's rates over %s", async (api) => {
+  it.each(Object.keys(replies))("overrides the catalogue's rates over %s", async (api) => {
     const model: Model = {
       ...{ id: "m", name: "M", api, provider: "openrouter", baseUrl: "https://vendor.invalid/v1" },
       ...{ reasoning: false, input: ["text"], contextWindow: 100_000, maxTokens: 1000 },

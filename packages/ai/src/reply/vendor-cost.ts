@@ -4,10 +4,10 @@ import { asCount, asObject } from "./odd-values.ts";
 const ticksPerDollar = 10_000_000_000;
 
 /**
- * What a vendor says that a reply cost, in US dollars; undefined where it says nothing.
+ * The cost of a reply in US dollars as reported by the vendor; undefined if it reports none.
  *
- * - OpenRouter: `cost`; with the user's own key for a vendor behind it, `cost` is its fee, and
- *   `cost_details.upstream_inference_cost` what that vendor bills.
+ * - OpenRouter: `cost`. With the user's own key for the upstream vendor, `cost` is only OpenRouter's fee, and
+ *   `cost_details.upstream_inference_cost` is the upstream's bill.
  *   https://openrouter.ai/docs/use-cases/usage-accounting
  * - Perplexity: `cost.total_cost`. xAI: `cost_in_usd_ticks`. DeepInfra: `estimated_cost`.
  */

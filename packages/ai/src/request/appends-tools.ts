@@ -1,6 +1,6 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
-/** Which flag of a model says that it takes further tools between two messages, for each wire format. */
+/** The model flag, for each wire format, that allows declaring further tools between messages. */
 const flags: Readonly<Record<string, string>> = {
   "anthropic-messages": "supportsMidConvoToolChanges",
   "openai-completions": "supportsMidConvoToolAdditions",
@@ -10,8 +10,8 @@ const flags: Readonly<Record<string, string>> = {
 };
 
 /**
- * Whether tools can be declared to a model between two messages. Where they cannot, another list of tools
- * changes the beginning of the request, and what the vendor has cached of the conversation is lost.
+ * Whether tools can be declared to a model between two messages. If not, a different list of tools changes
+ * the beginning of the request, and the vendor's cache of the conversation is lost.
  */
 export function appendsTools({ api, compat = {} }: Model): boolean {
   const flag = Object.hasOwn(flags, api) ? flags[api] : undefined;

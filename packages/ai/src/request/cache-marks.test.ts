@@ -14,7 +14,7 @@ import { emptyUsage } from "../reply/empty-usage.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A block as the vendor counts it, and whether a mark is on it. */
+/** A block as the vendor counts it, and whether it has a mark. */
 interface Block {
   readonly text: string;
   readonly isMarked: boolean;
@@ -69,7 +69,7 @@ function blockOf(block: object): Block {
   return { text: JSON.stringify(rest), isMarked: mark !== undefined };
 }
 
-/** A point marks the block before it. */
+/** A cache point marks the block before it. */
 function pointed(content: readonly object[]): Block[] {
   const blocks: Block[] = [];
   for (const block of content) {
@@ -82,20 +82,20 @@ function pointed(content: readonly object[]): Block[] {
   return blocks;
 }
 
-/** The blocks that a gateway makes of a message: texts and images, then calls. */
+/** The blocks into which a gateway splits a message: texts and images, then calls. */
 function partsOf({ content, tool_calls: calls, role, tool_call_id: id }: Json): Json[] {
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
   const own = (parts as Json[]).map((part) => ({ ...part, role, id }));
   return [...own, ...((calls ?? []) as Json[])];
 }
 
-/** The vendor's cache: what ends at a mark is kept, and found at most 20 blocks back from one. */
+/** Simulates the vendor's cache: it keeps prefixes that end at a mark and finds them up to 20 blocks before one. */
 class Cache {
-  /** A number for each prefix. */
+  /** The number of each prefix. */
   readonly #prefixes = new Map<string, number>();
   readonly #kept = new Set<number>();
 
-  /** How many blocks of the request are read from the cache, and how many it keeps. */
+  /** The number of blocks that the request reads from the cache, and that it stores. */
   read(blocks: readonly Block[]): { found: number; kept: number } {
     let last = 0;
     const prefixes = blocks.map(({ text }) => {
@@ -116,13 +116,13 @@ class Cache {
   }
 }
 
-/** What one step adds: the reply to the request before, and what answers it. */
+/** The messages that one step adds: the reply to the previous request, and the answer to it. */
 interface Step {
   readonly texts: number;
   readonly thinks: boolean;
   readonly calls: number;
   readonly images: number;
-  /** The request before got no reply. */
+  /** Whether the previous request got no reply. */
   readonly hasFailed: boolean;
 }
 
@@ -144,7 +144,7 @@ function prompt(images: number): LlmMessage {
 }
 
 function messagesOf(step: Step): LlmMessage[] {
-  // With a short prompt: a vendor may have kept what no mark is near.
+  // A short prompt, because a failed request may or may not have been cached near its marks.
   if (step.hasFailed) return [prompt(Math.min(step.images, 15))];
   const calls = Array.from({ length: step.calls }, () => `call${++count}`);
   const content: AssistantContent[] = [
@@ -184,7 +184,7 @@ function messagesOf(step: Step): LlmMessage[] {
 const tools = [{ name: "ls", description: "Lists", parameters: { type: "object" } }];
 
 describe.each(Object.entries(wires))("requests over %s", (wire, encode) => {
-  it("find the whole prefix of the one before in the cache, however much a step adds", () => {
+  it("find the previous request's whole prefix in the cache, however much a step adds", () => {
     fc.assert(
       fc.property(
         fc.array(step, { minLength: 1, maxLength: 8 }),
@@ -192,7 +192,7 @@ describe.each(Object.entries(wires))("requests over %s", (wire, encode) => {
         fc.boolean(),
         (steps, images, hasSystem) => {
           const cache = new Cache();
-          // Gateways take marks on texts only.
+          // Gateways accept marks only on text.
           const takesImages = !wire.startsWith("openai");
           const messages = [prompt(takesImages ? images : 0)];
           const send = (): { found: number; kept: number } => {
@@ -213,12 +213,12 @@ describe.each(Object.entries(wires))("requests over %s", (wire, encode) => {
     );
   });
 
-  it("carry no mark when no cache is wanted", () => {
+  it("carry no marks if caching is off", () => {
     const { head, rest } = encode({ messages: [prompt(2)], tools }, { cacheRetention: "none" });
     expect([...head, ...rest].some(({ isMarked }) => isMarked)).toBe(false);
   });
 
-  it("mark the instructions, and the tools only without any", () => {
+  it("mark the instructions, and the tools only if there are no instructions", () => {
     const marks = (systemPrompt?: string): string[] =>
       encode({ systemPrompt, messages: [prompt(0)], tools }, {})
         .head.filter(({ isMarked }) => isMarked)

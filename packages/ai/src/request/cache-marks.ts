@@ -1,24 +1,24 @@
-/** A block of a conversation by its message and its place in it. */
+/** The position of a block: its message and its index in the message. */
 export interface Place {
   readonly message: number;
   readonly block: number;
 }
 
-/** How marks fit into the messages of a wire format. */
+/** How marks are applied to the messages of a wire format. */
 export interface MarkRules<Message> {
-  /** Whether the model reads the message, as opposed to having written it; undefined for instructions. */
+  /** Whether the message is input for the model instead of the model's own; undefined for instructions. */
   readonly isRead: (message: Message) => boolean | undefined;
   /** For each block that the vendor counts, whether it can be marked. */
   readonly marks: (message: Message) => readonly boolean[];
 }
 
-/** A vendor looks for what it keeps no further back from a mark than 20 blocks, the mark's own included. */
+/** A vendor looks at most 20 blocks back from a mark for a cached prefix, including the marked block. */
 const mostBack = 18;
 
 /**
- * Where a request is marked for caches that keep what ends at a mark, and look for it a few blocks back
- * from each: the end of the request, the end of the one before, whose whole prefix is kept, and, where the
- * step between them is long, a place in it. They are in order, and at most three.
+ * The positions to mark in a request, for caches that store prefixes ending at marks and look only a few
+ * blocks back from each mark. They are the end of this request, the end of the previous one, whose whole
+ * prefix is cached, and a position in between if the step is long. Returns at most three, in order.
  */
 export function markedPlaces<Message>(
   messages: readonly Message[],
@@ -26,7 +26,7 @@ export function markedPlaces<Message>(
 ): Place[] {
   let newest: Place | undefined;
   let between: Place | undefined;
-  /** From the newest mark. */
+  /** The distance from the newest mark. */
   let distance = 0;
   let hasReply = false;
   for (let message = messages.length - 1; message >= 0; message--) {

@@ -1,7 +1,7 @@
-/** What one message, or several of one role in a row, become. */
+/** The blocks of one message, or of several consecutive messages of one role. */
 export interface Turn<Block> {
   readonly role: "user" | "assistant";
-  /** Results of tool calls: vendors want all of them together, right after their calls. */
+  /** Results of tool calls: vendors require all of them together, right after their calls. */
   readonly results: Block[];
   readonly rest: Block[];
 }
@@ -12,14 +12,14 @@ export interface ClosedTurn<Block> {
   readonly content: Block[];
 }
 
-/** Turns of a conversation in which neighbours of one role are one turn. */
+/** Turns of a conversation; adjacent messages of one role form one turn. */
 export interface Conversation<Block> {
   readonly closed: ClosedTurn<Block>[];
-  /** The last turn, which a neighbour of its role is still added to. */
+  /** The last turn, to which adjacent messages of its role are still added. */
   open: Turn<Block> | undefined;
 }
 
-/** Adds a turn, to the last one if that has its role; one without blocks is left out. */
+/** Adds a turn, or extends the last one if the role is the same; a turn without blocks is dropped. */
 export function appendTurn<Block>(conversation: Conversation<Block>, turn: Turn<Block>): void {
   if (turn.results.length + turn.rest.length === 0) return;
   const { open } = conversation;
@@ -32,7 +32,7 @@ export function appendTurn<Block>(conversation: Conversation<Block>, turn: Turn<
   conversation.open = turn;
 }
 
-/** All turns; the open one stays open. */
+/** All turns; the last one stays open. */
 export function turnsOf<Block>({ closed, open }: Conversation<Block>): ClosedTurn<Block>[] {
   return open === undefined ? [...closed] : [...closed, closeTurn(open)];
 }

@@ -1,7 +1,7 @@
-/** 64 bits of a text; equal texts have equal ones, and different ones different by all likelihood. */
+/** A 64-bit digest of a text; different texts almost certainly have different digests. */
 export type Digest = readonly [number, number];
 
-/** The digest of a text. Not for secrets: anyone can make another text of the same digest. */
+/** The digest of a text. Not for security: it is easy to construct another text with the same digest. */
 export function digestOf(text: string): Digest {
   let low = 0xdeadbeef;
   let high = 0x41c6ce57;
@@ -13,7 +13,7 @@ export function digestOf(text: string): Digest {
   return finish(low, high);
 }
 
-/** The digest of a sequence that ends with `next`, from that of what comes before it. */
+/** The digest of a sequence that ends with `next`, given the digest of the preceding items. */
 export function chain([low, high]: Digest, next: Digest): Digest {
   return finish(
     Math.imul(low ^ next[0], 0x9e3779b1) ^ Math.imul(next[1], 0x85ebca6b),

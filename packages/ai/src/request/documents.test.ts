@@ -21,7 +21,7 @@ const messages: LlmMessage[] = [
   { role: "user", content: [{ type: "text", text: "look" }, block()], timestamp: 1 },
 ];
 
-/** What a wire sends: as in its fixture, but for what is given. */
+/** The request sent over a wire format: that of its fixture with the given changes. */
 async function sent(api: string, given: Partial<Model>, context: Partial<Context> = {}) {
   const path = join(import.meta.dirname, "..", api, "__fixtures__/history/input.json");
   const fixture = JSON.parse(readFileSync(path, "utf8"));
@@ -70,13 +70,13 @@ describe.each([
   ["openai-completions", { baseUrl: "https://api.openai.com/v1" }, file],
   ["openai-completions", { baseUrl: "https://openrouter.ai/api/v1" }, file],
 ] as const)("%s with %j", (api, model, expected) => {
-  it("sends a PDF as the file that it is", async () => {
+  it("sends a PDF as a file", async () => {
     const body = await sent(api, model);
     expect(body).toContain(expected);
     expect(body).not.toContain("text of the pages");
   });
 
-  it("sends its text to a model that reads no images", async () => {
+  it("sends the text to a model that reads no images", async () => {
     const body = await sent(api, { ...model, input: ["text"] });
     expect(body).toContain("text of the pages");
     expect(body).not.toContain("JVBERi0=");
@@ -103,7 +103,7 @@ describe.each([
   });
 });
 
-describe("more than an endpoint takes", () => {
+describe("more files than an endpoint accepts", () => {
   const user = (...content: DocumentText[]): LlmMessage => ({
     role: "user",
     content,
@@ -111,7 +111,7 @@ describe("more than an endpoint takes", () => {
   });
   const count = (body: string) => body.split("JVBERi0=").length - 1;
 
-  it("goes as text, and what came first stays a file when more come", async () => {
+  it("are sent as text, and earlier files stay files when more are added", async () => {
     const claude = { id: "us.anthropic.claude-sonnet-4-6" };
     const six = [1, 2, 3, 4, 5, 6].map(() => user(block()));
     const body = await sent("bedrock-converse-stream", claude, { messages: six });
@@ -119,13 +119,13 @@ describe("more than an endpoint takes", () => {
     const more = await sent("bedrock-converse-stream", claude, {
       messages: [...six, user(block())],
     });
-    // Up to the first that went as text, the requests are the same.
+    // Up to the first file sent as text, the requests are identical.
     const same = body.slice(0, body.indexOf("text of the pages"));
     expect(more.startsWith(same)).toBe(true);
     expect(same.length).toBeGreaterThan(500);
   });
 
-  it("is counted in pages, by the window of the model", async () => {
+  it("are counted in pages, depending on the model's window", async () => {
     const long = [user(block({ pages: 90 })), user(block({ pages: 90 }))];
     const baseUrl = "https://api.anthropic.com";
     expect(count(await sent("anthropic-messages", { baseUrl }, { messages: long }))).toBe(1);
@@ -134,7 +134,7 @@ describe("more than an endpoint takes", () => {
   });
 });
 
-it("puts a file that a tool has read into its result", async () => {
+it("puts a file read by a tool into the tool's result", async () => {
   const call = { type: "toolCall" as const, id: "toolu_1", name: "read", arguments: {} };
   const base = { api: "x", provider: "x", model: "x", timestamp: 1 };
   const usage = {

@@ -1,6 +1,6 @@
 import type { Model, TextContent, UserContent } from "@tau-agent/rpc-protocol/messages";
 
-/** The file that a text block was read from, for wire formats that take such files. */
+/** The file from which a text block was extracted, for wire formats that accept such files. */
 export interface DocumentSource {
   readonly fileName: string;
   readonly mimeType: "application/pdf";
@@ -9,28 +9,28 @@ export interface DocumentSource {
   readonly pages: number;
 }
 
-/** A text in a request, and the file that says the same. */
+/** A text in a request, and the file with the same content. */
 export type DocumentText = TextContent & { readonly document: DocumentSource };
 
-/** The file that a block may be sent as. */
+/** The file that may be sent instead of a block. */
 export function documentOf(block: UserContent): DocumentSource | undefined {
   return block.type === "text" ? (block as Partial<DocumentText>).document : undefined;
 }
 
-/** What an endpoint takes of files in one request. */
+/** The limits of an endpoint for files in one request. */
 interface DocumentLimits {
   readonly count: number;
   readonly pages: number;
-  /** Of one file, and of all together, as base64. */
+  /** The limit for one file and for all together, in bytes of base64. */
   readonly bytes: number;
   readonly totalBytes: number;
 }
 
 interface DocumentEndpoint {
   readonly apis: readonly string[];
-  /** Only on these hosts, and those below them; any by default. */
+  /** Only these hosts and their subdomains; by default, any host. */
   readonly hosts?: readonly string[];
-  /** Only models whose name has this. */
+  /** Only models whose name matches. */
   readonly models?: RegExp;
   readonly limits: DocumentLimits;
 }
@@ -41,7 +41,7 @@ const anthropic = { count: any, pages: 600, bytes: 28 * MiB, totalBytes: 28 * Mi
 const openai = { count: any, pages: 600, bytes: 40 * MiB, totalBytes: 40 * MiB };
 const google = { count: any, pages: 1000, bytes: 18 * MiB, totalBytes: 18 * MiB };
 
-/** Where files are documented; others get the text. */
+/** Endpoints that document support for files; others receive the text. */
 const endpoints: readonly DocumentEndpoint[] = [
   { apis: ["anthropic-messages"], hosts: ["anthropic.com"], limits: anthropic },
   { apis: ["anthropic-vertex"], limits: anthropic },
@@ -56,12 +56,12 @@ const endpoints: readonly DocumentEndpoint[] = [
   { apis: ["openai-completions"], hosts: ["openai.com", "openrouter.ai"], limits: openai },
 ];
 
-/** Of windows under a million tokens, Claude reads this many pages. */
+/** With a window under a million tokens, Claude reads this many pages. */
 const pagesOfSmallWindow = 100;
 const smallWindow = 1_000_000;
 
 function limitsFor(model: Model): DocumentLimits | undefined {
-  // Where images are read, pages are.
+  // Models that read images also read pages.
   if (!model.input.includes("image")) return undefined;
   const { hostname } = URL.canParse(model.baseUrl) ? new URL(model.baseUrl) : { hostname: "" };
   const isOf = (host: string) => hostname === host || hostname.endsWith(`.${host}`);
@@ -78,14 +78,14 @@ function limitsFor(model: Model): DocumentLimits | undefined {
   return isSmall ? { ...found.limits, pages: pagesOfSmallWindow } : found.limits;
 }
 
-/** Whether PDFs reach a model as they are. */
+/** Whether a model receives PDFs as files. */
 export function takesDocuments(model: Model): boolean {
   return limitsFor(model) !== undefined;
 }
 
 /**
- * Decides which files of a conversation go as files: the first that the endpoint takes together. So the beginning
- * of a request stays the same when more come.
+ * Decides which files of a conversation are sent as files: the first ones that fit the endpoint's limits.
+ * This way, the beginning of a request does not change when more files are added.
  */
 export class DocumentBudget {
   readonly #limits: DocumentLimits | undefined;

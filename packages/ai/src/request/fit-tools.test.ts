@@ -23,7 +23,7 @@ interface SentTool {
 
 type Body = Record<string, never> & { tools?: Record<string, unknown>[] };
 
-/** How each vendor writes tools, and a reply that calls one. */
+/** The tool format of each vendor, and a reply that calls a tool. */
 const wires: Readonly<
   Record<string, { tools(body: Body): SentTool[]; call(name: string): unknown[] }>
 > = {
@@ -127,7 +127,7 @@ const odd = [
 ];
 
 describe.each(Object.keys(wires))("tools over %s", (api) => {
-  it("are called by names that the vendor takes, and run by their own", async () => {
+  it("are called by names that the vendor accepts, and run under their own", async () => {
     for (const [index, own] of odd.entries()) {
       const { sent, message, diagnostics } = await ask(
         api,
@@ -141,7 +141,7 @@ describe.each(Object.keys(wires))("tools over %s", (api) => {
     }
   });
 
-  it("go back in the history by the names under which they are sent", async () => {
+  it("appear in the history under the names used in the request", async () => {
     const stream = createStream();
     const [first = ""] = odd;
     const { message, sent } = await ask(api, [tool(first)], ([only]) => only?.name ?? "", {
@@ -153,7 +153,7 @@ describe.each(Object.keys(wires))("tools over %s", (api) => {
     expect(later.body).not.toContain(first);
   });
 
-  it("keep what their schemas mean where the vendor would refuse them as written", async () => {
+  it("keep the meaning of schemas that the vendor would refuse as written", async () => {
     const named = (name: string) => ({
       type: "object",
       properties: { [name]: { type: "string" } },
@@ -204,7 +204,7 @@ describe.each(Object.keys(wires))("tools over %s", (api) => {
     expect(choice).not.toHaveProperty("anyOf");
   });
 
-  it("are left out with a diagnostic that names them, once, where nothing helps", async () => {
+  it("are omitted with one diagnostic that names them if they cannot be converted", async () => {
     const loop: Record<string, unknown> = { type: "object" };
     loop.self = loop;
     let deep: unknown = { type: "string" };
@@ -233,7 +233,7 @@ describe.each(Object.keys(wires))("tools over %s", (api) => {
 });
 
 describe("properties whose names Anthropic refuses", () => {
-  it("are left out, and a tool that requires one is left out with them", async () => {
+  it("are omitted, and a tool that requires one is omitted entirely", async () => {
     const properties = { "a b": { type: "string" }, c: { type: "string" } };
     const { sent, diagnostics } = await ask("anthropic-messages", [
       tool("optional", { type: "object", properties, required: ["c"] }),

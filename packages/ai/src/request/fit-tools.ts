@@ -6,14 +6,14 @@ import { WireSchemas } from "./wire-schemas.ts";
 
 export interface FittedTools {
   readonly tools: readonly ToolDefinition[];
-  /** The vendor's name of a tool → its own, where they differ. */
+  /** Maps the vendor's name of a tool to its own name, where they differ. */
   readonly ownNames: ReadonlyMap<string, string>;
   readonly leftOut: readonly RequestDiagnostic[];
 }
 
 type Fitted = ToolDefinition | RequestDiagnostic;
 
-/** Fits tools to a wire format; keeps what it made of them for the next request. */
+/** Adapts tools to a wire format and caches the results for later requests. */
 export class ToolFitter {
   readonly #known = new Map<string, WeakMap<ToolDefinition, Fitted>>();
   readonly #reported = new Set<string>();
@@ -45,7 +45,7 @@ export class ToolFitter {
     return { tools: [...fitted.values()], ownNames, leftOut };
   }
 
-  /** Whether this was not said before. */
+  /** Whether this diagnostic is new. */
   isNews({ tool, message }: RequestDiagnostic): boolean {
     const text = `${tool}\n${message}`;
     const isNews = !this.#reported.has(text);
@@ -60,7 +60,7 @@ function fitTool(tool: ToolDefinition, api: string, schemas: WireSchemas): Fitte
     return leaveOut(tool, "it has no name");
   }
   try {
-    // A schema may be a live object; what cannot be written cannot be sent.
+    // A schema may be a live object; one that cannot be serialized cannot be sent.
     const json = JSON.stringify(tool.parameters) ?? "{}";
     const parameters = schemas.of(api, json, () => wireSchema(JSON.parse(json), rules));
     const { description } = tool;

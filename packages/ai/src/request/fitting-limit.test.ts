@@ -6,7 +6,7 @@ import { fittingLimit } from "./fitting-limit.ts";
 
 const model = { contextWindow: 262_144, maxTokens: 262_144 } as Model;
 
-/** The limit after a request for `asked` tokens was refused with these words. */
+/** The limit after a request for `asked` tokens was refused with this message. */
 function limitAfter(
   message: string,
   asked: number,
@@ -73,18 +73,18 @@ describe("the output limit after a refusal", () => {
     ["input length and `max_tokens` exceed context limit: 199900 + 32000 > 200000", 32_000],
     ["Your input exceeds the context window of this model.", 32_000],
     ["max_tokens: 99000 > 64000, which is the maximum allowed number of output tokens", 99_000],
-  ])("stays where the input is too long: %s", (message, asked) => {
+  ])("is unchanged if the input is too long: %s", (message, asked) => {
     expect(limitAfter(message, asked)).toBeUndefined();
   });
 
-  it("stays for failures of another kind", () => {
+  it("is unchanged for failures of another kind", () => {
     const message =
       "you requested 262200 tokens (1700 in the messages, 260500 in the completion), limit 262144";
     expect(limitAfter(message, 260_500, "rate_limited")).toBeUndefined();
   });
 });
 
-it("is tried once, also with a vendor that names other numbers each time", async () => {
+it("is reduced once, even if the vendor gives different numbers each time", async () => {
   const asked: number[] = [];
   const fetch: typeof globalThis.fetch = async (_url, init) => {
     const { max_tokens: output } = JSON.parse(String(init?.body));

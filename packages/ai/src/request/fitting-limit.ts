@@ -3,14 +3,14 @@ import type { ProviderError } from "../errors.ts";
 import type { StreamOptions } from "../provider.ts";
 import { outputLimit } from "./output-limit.ts";
 
-/** Less room than this is not worth another attempt: the conversation is too long. */
+/** If less room is left, the conversation is too long and a retry is pointless. */
 const leastRoom = 256;
-/** Kept free of what the vendor's numbers leave, as some of them are rounded. */
+/** Subtracted from the room that the vendor's numbers leave, because some are rounded. */
 const slack = 16;
 
 /**
- * The output limit that fits, where a vendor refuses a request because input and output limit together
- * exceed the window and names its numbers; undefined for every other refusal, also where the input
+ * An output limit that fits, for a refusal because input and output limit together exceed the window, if the
+ * vendor's message contains the numbers. Undefined for every other refusal, including one because the input
  * alone is too long.
  *
  * @param options as the request was encoded with
@@ -32,7 +32,7 @@ export function fittingLimit(
   return limit >= leastRoom && limit < asked ? limit : undefined;
 }
 
-/** The distinct numbers of a text, with or without separators of thousands, largest first. */
+/** The distinct numbers in a text, with or without thousands separators, largest first. */
 function numbersOf(text: string): number[] {
   const found = text.match(/(?<![\w.,])(?:\d{1,3}(?:,\d{3})+|\d+)(?![\w]|,\d|\.\d)/g) ?? [];
   const numbers = found.map((digits) => Number(digits.replaceAll(",", "")));
@@ -40,9 +40,9 @@ function numbersOf(text: string): number[] {
 }
 
 /**
- * Finds window and input among the numbers of a refusal. Vendors word it in many ways, but always
- * name the window, and the input or the total of input and output limit. Which number is which follows
- * from the output limit that was asked for.
+ * Finds window and input among the numbers of a refusal. Vendors phrase it differently, but always include
+ * the window, and either the input or the sum of input and output limit. The requested output limit tells
+ * them apart.
  *
  * @param numbers largest first
  */
@@ -52,7 +52,7 @@ function readWindow(
 ): { window: number; input: number } | undefined {
   const others = numbers.filter((number) => number !== asked);
   const isInput = (number: number, window: number) => number > 0 && number < window;
-  // A total comes without the output limit, with the input, or with the parts of the input.
+  // A sum appears without the output limit, with the input, or with the parts of the input.
   for (const [at, total] of others.entries()) {
     const window = others[at + 1];
     if (window === undefined || !isInput(total - asked, window)) continue;

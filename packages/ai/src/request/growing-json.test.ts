@@ -10,7 +10,7 @@ import { GrowingJson } from "./growing-json.ts";
 const item = fc.oneof(fc.jsonValue(), fc.constant(undefined), fc.constant("\ud800 é 語"));
 
 describe("GrowingJson", () => {
-  it("writes what JSON.stringify writes, however a list differs from the one before", () => {
+  it("writes the same text as JSON.stringify, however a list differs from the previous one", () => {
     const change = fc.record({ keep: fc.nat(12), copies: fc.boolean(), more: fc.array(item) });
     fc.assert(
       fc.property(fc.array(change), (changes) => {
@@ -29,7 +29,7 @@ describe("GrowingJson", () => {
     );
   });
 
-  it("writes everything again once a collection has taken the last request", async () => {
+  it("writes everything again once a garbage collection has taken the last request", async () => {
     setFlagsFromString("--expose-gc");
     const collect: () => void = runInNewContext("gc");
     const json = new GrowingJson();
@@ -45,7 +45,7 @@ describe("GrowingJson", () => {
     );
   });
 
-  it("puts no item into words twice that is still where it was", () => {
+  it("does not serialize an unchanged item twice", () => {
     const json = new GrowingJson();
     let count = 0;
     const counted = (name: string) => ({
@@ -62,7 +62,7 @@ describe("GrowingJson", () => {
     expect(count).toBe(100);
   });
 
-  it("goes on after an item that cannot be put into words", () => {
+  it("continues after an item that cannot be serialized", () => {
     const json = new GrowingJson();
     const of = (items: unknown[]): string => json.of({ items }, "items");
     expect(of(["a", "b"])).toBe('{"items":["a","b"]}');
@@ -70,7 +70,7 @@ describe("GrowingJson", () => {
     expect(of(["a", "b", "c"])).toBe('{"items":["a","b","c"]}');
   });
 
-  it("keeps no list of images in memory, and writes it all the same", () => {
+  it("writes a list with images without keeping it in memory", () => {
     const json = new GrowingJson();
     const image = "A".repeat(5 * 1024 * 1024);
     for (const items of [[image], [image, image], [image, image, "b"], [image]]) {
@@ -79,7 +79,7 @@ describe("GrowingJson", () => {
   });
 });
 
-describe("what goes to a vendor turn by turn", () => {
+describe("the requests to a vendor turn by turn", () => {
   const apis = ["anthropic-messages", "openai-completions", "openai-responses"] as const;
   const call = (turn: number): LlmMessage[] => [
     {
@@ -105,7 +105,7 @@ describe("what goes to a vendor turn by turn", () => {
     },
   ];
 
-  it.each(apis)("is the JSON of the request and says so: %s", async (api) => {
+  it.each(apis)("have a body identical to the request's JSON: %s", async (api) => {
     const model = {
       ...{ id: "m", name: "M", api, provider: "p", baseUrl: "http://one.invalid/v1" },
       ...{ reasoning: false, input: ["text"], contextWindow: 1000, maxTokens: 100 },
@@ -137,7 +137,7 @@ describe("what goes to a vendor turn by turn", () => {
     expect(seen).toEqual(payloads);
   });
 
-  it("takes in what somebody changed in a payload that was sent before", async () => {
+  it("include changes that an extension made to an earlier payload", async () => {
     const system = { role: "system", content: "one" };
     const bodies: string[] = [];
     const fetch: typeof globalThis.fetch = async (_, init) => {

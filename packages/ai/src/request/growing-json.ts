@@ -1,31 +1,31 @@
-/** Beyond this many characters, which images reach and texts do not, memory counts for more than time. */
+/** Above this many characters, which only images reach, memory matters more than time. */
 const mostKept = 8 * 1024 * 1024;
 
 interface Sent {
-  /** The request as a whole: sending makes one piece of it, of which the next one takes its part. */
+  /** The whole request in one string: sending flattens it, and the next request takes a substring. */
   readonly text: string;
   /** Where its list begins. */
   readonly start: number;
   readonly items: readonly unknown[];
-  /** Where each item ends, from the beginning of the list. */
+  /** The end of each item, counted from the beginning of the list. */
   readonly ends: readonly number[];
 }
 
 const nothing: Sent = { text: "", start: 0, items: [], ends: [] };
 
 /**
- * The JSON of requests of which each repeats a list of the one before and adds to it. Items that the
- * last request began with are not written again, so that a long conversation costs little more than a
- * short one (row `read-turn-growth`). Items in the list never change.
+ * The JSON of requests that each repeat the previous request's list and extend it. Items at the start of the
+ * list that have not changed are not serialized again, so that a long conversation costs little more than a
+ * short one (row `read-turn-growth`). Items in the list must never change.
  */
 export class GrowingJson {
   /**
-   * The last request. A collection of all garbage may take it: it is as large as the conversation, and most
-   * sessions wait for a person (rows `many-sessions`).
+   * The last request, as a weak reference: it is as large as the conversation, and most sessions are idle
+   * (rows `many-sessions`).
    */
   #last: WeakRef<Sent> | undefined;
 
-  /** `request` as `JSON.stringify` writes it; `list` names the member that grows. */
+  /** The same text as `JSON.stringify(request)`; `list` names the member that grows. */
   of(request: object, list: string): string {
     const members = Object.entries(request);
     const at = members.findIndex(([name, value]) => name === list && Array.isArray(value));
@@ -52,7 +52,10 @@ export class GrowingJson {
   }
 }
 
-/** How many items of the last list these begin with; the system prompt is the same in a new object. */
+/**
+ * How many items are the same as at the start of the last list; the system prompt is compared by content,
+ * because its object is new each time.
+ */
 function countKnown(last: Sent, items: readonly unknown[]): number {
   const isKnown = (item: unknown, at: number): boolean =>
     item === last.items[at] || itemText(item, at) === textOf(last, at);

@@ -72,7 +72,7 @@ function outline(messages: readonly LlmMessage[]): string[] {
 const transform = (...messages: LlmMessage[]) => prepareContext(model, { messages }).messages;
 
 describe("prepareContext", () => {
-  it("names calls of tools that never were so that any vendor takes them", () => {
+  it("renames calls of unknown tools so that any vendor accepts them", () => {
     const names = ["functions.bash:0", "bash", "", "x".repeat(70), "house.tool"];
     const calls = names.map((name, index) => ({ ...call(`c${index}`), name }));
     const results = calls.map(({ id }) => result(id));
@@ -95,13 +95,13 @@ describe("prepareContext", () => {
     expect(messages[1]).toMatchObject({ content: shown.map((name) => ({ name })) });
   });
 
-  it("drops the calls of a reply that its limit cut, with their results", () => {
+  it("drops the calls of a truncated reply, with their results", () => {
     const cut = said([{ type: "text", text: "I will" }, call("1")], { stopReason: "length" });
     const { messages } = prepareContext(model, { messages: [user("a"), cut, result("1")] });
     expect(messages).toEqual([user("a"), { ...cut, content: [{ type: "text", text: "I will" }] }]);
   });
 
-  it("drops failed and aborted replies with their calls and results", () => {
+  it("drops failed and aborted replies, with their calls and results", () => {
     const messages = transform(
       user("a"),
       said([call("1")], { stopReason: "aborted" }),
@@ -133,7 +133,7 @@ describe("prepareContext", () => {
     ]);
   });
 
-  it("makes ids acceptable and unique, and results follow", () => {
+  it("makes ids acceptable and unique, in calls and results", () => {
     const provider = { normalizeToolCallId: (id: string) => id.replace(/\W/g, "_") };
     const messages = [said([call("a|b"), call("a|b")]), result("a|b", "1"), result("a|b", "2")];
     const context = prepareContext(
@@ -150,7 +150,7 @@ describe("prepareContext", () => {
     ]);
   });
 
-  it("keeps signed thinking of the same model only", () => {
+  it("keeps signed thinking only for the same model", () => {
     const content: AssistantContent[] = [
       { type: "thinking", thinking: "", thinkingSignature: "s" },
       { type: "thinking", thinking: "" },
@@ -167,12 +167,12 @@ describe("prepareContext", () => {
     }
   });
 
-  it("leaves out what is empty", () => {
+  it("omits empty blocks", () => {
     const messages = transform(user(""), user([]), said([{ type: "text", text: "" }]), user("x"));
     expect(outline(messages)).toEqual(['user "x"']);
   });
 
-  it("puts one note in place of images for a model that reads text only", () => {
+  it("replaces images with one note for a model that reads only text", () => {
     const image: UserContent = { type: "image", data: "AA==", mimeType: "image/png" };
     const content: UserContent[] = [image, image, { type: "text", text: "see" }];
     const [shown] = prepareContext(
@@ -186,7 +186,7 @@ describe("prepareContext", () => {
     });
   });
 
-  it("gives every call exactly one result and keeps prefixes, whatever happened", () => {
+  it("gives every call exactly one result and keeps prefixes, for any history", () => {
     const id = fc.constantFrom("1", "2", "3");
     const message = fc.oneof(
       fc.constant(user("u")),

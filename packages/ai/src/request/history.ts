@@ -20,20 +20,27 @@ import { toolRules } from "./tool-rules.ts";
 const imagePlaceholder = "(image left out: this model reads text only)";
 const missingResult = "No result provided";
 
-/** What the fitting of a conversation takes from the wire format and from earlier requests. */
+/** The dependencies of the transform on the wire format and on earlier requests. */
 export interface HistoryOptions {
   readonly normalizeToolCallId?: Provider["normalizeToolCallId"];
-  /** Most images of a request; default any number. */
+  /** The image limits of a request; by default, none. */
   readonly imageLimits?: ImageLimits | undefined;
 }
 
 /**
- * Fits a conversation to the model that reads it next. Failed and aborted replies go together with
- * their calls and results, of replies that were cut the calls; every remaining call has exactly one
- * result, which follows it; call ids are acceptable to the vendor and unique, and names are those under
- * which the tools are sent; data that only another model understands (signatures, thinking) is dropped; files become their text where the endpoint takes none; images become a note for models that read
- * text only, and the oldest where they are too many; lone surrogates are removed. Until images have
- * to go, the result for a prefix of the messages is a prefix of the result, so that prompt caches hit.
+ * Adapts a conversation to the model that reads it next:
+ *
+ * - Failed and aborted replies are dropped with their calls and results, and so are the calls of truncated
+ *   replies.
+ * - Every remaining call is followed by exactly one result.
+ * - Call ids are unique and acceptable to the vendor; names are those under which the tools are sent.
+ * - Data that only another model understands (signatures, thinking) is dropped.
+ * - Files become their text if the endpoint does not accept files.
+ * - Images become a note for models that read only text; if there are too many, the oldest are dropped.
+ * - Lone surrogates are removed.
+ *
+ * Until images have to be dropped, the result for a prefix of the messages is a prefix of the result, so that
+ * prompt caches hit.
  */
 export function prepareContext(
   model: Model,
@@ -43,7 +50,7 @@ export function prepareContext(
   return fitContext(model, context, options, new Memo());
 }
 
-/** {@link prepareContext}, which given the same `memo` again fits only what is new. */
+/** {@link prepareContext}, which adapts only new messages when called again with the same `memo`. */
 export function fitContext(
   model: Model,
   context: Context,
@@ -99,7 +106,7 @@ function transformHistory(
         message.provider === model.provider &&
         message.api === model.api &&
         message.model === model.id;
-      // The calls of a reply that its limit cut were not run; the last of them may be half.
+      // The calls of a truncated reply were not run, and the last of them may be incomplete.
       const isCut = message.stopReason === "length";
       const fits = !isCut && message.content.every((block) => isFit(block, isSame));
       const content = fits
@@ -119,7 +126,7 @@ function transformHistory(
     : limitImages(settled, imageLimits, replaced);
 }
 
-/** Calls of tools that are not declared, as calls of the tool that makes them by name, where one is. */
+/** Converts calls of undeclared tools back to calls of the tool that makes them by name, if there is one. */
 function callsAsMade(tools: readonly ToolDefinition[]) {
   const caller = tools.find(({ callsByName }) => callsByName);
   if (caller === undefined) return undefined;
@@ -132,7 +139,7 @@ function callsAsMade(tools: readonly ToolDefinition[]) {
   };
 }
 
-/** Writes messages and keeps account of the calls that still wait for their result. */
+/** Writes messages and tracks the calls that still wait for a result. */
 class Pairing {
   readonly #messages: LlmMessage[] = [];
   #waiting: { originalId: string; call: ToolCall }[] = [];
@@ -162,7 +169,7 @@ class Pairing {
     this.#messages.push({ ...message, content: renamed });
   }
 
-  /** A result that answers no waiting call is an orphan or a repetition and goes. */
+  /** A result without a waiting call is an orphan or a duplicate and is dropped. */
   answer(result: ToolResultMessage, adapt: (content: UserContent[]) => UserContent[]): void {
     const index = this.#waiting.findIndex(({ originalId }) => originalId === result.toolCallId);
     const [waiting] = index < 0 ? [] : this.#waiting.splice(index, 1);
@@ -171,14 +178,14 @@ class Pairing {
     this.#messages.push({ ...result, toolCallId, toolName, content: adapt(result.content) });
   }
 
-  /** No more results come: answers what nobody answered, e.g. because the process was killed. */
+  /** No more results follow: adds results for open calls, e.g. because the process was killed. */
   settle(): void {
     if (this.#waiting.length === 0) return;
     this.#messages.push(...this.#missing());
     this.#waiting = [];
   }
 
-  /** All messages as if no more came; more may. */
+  /** All messages, assuming that no more follow; more may still be added. */
   settled(): LlmMessage[] {
     return [...this.#messages, ...this.#missing()];
   }
@@ -196,8 +203,8 @@ class Pairing {
 }
 
 /**
- * Some servers restart their ids with every reply. Each half of an OpenAI id (`call|item`) is sent on
- * its own, so each is unique; an item's id that was there before is left out.
+ * Makes ids unique, because some servers restart their ids with every reply. Each half of an OpenAI id
+ * (`call|item`) is sent separately, so each must be unique; a repeated item id is dropped.
  */
 class UniqueIds {
   readonly #taken = new Set<string>();
@@ -211,7 +218,7 @@ class UniqueIds {
     while (this.#taken.has(unique)) {
       const count = (this.#counts.get(call) ?? 1) + 1;
       this.#counts.set(call, count);
-      // 40 is the shortest limit known.
+      // 40 is the shortest known limit.
       unique = `${call.slice(0, 32)}_${count}`;
     }
     this.#taken.add(unique);
@@ -221,7 +228,10 @@ class UniqueIds {
   }
 }
 
-/** The message itself if it has this content, to not copy a long conversation (row "100 000 entries: first request"). */
+/**
+ * Returns the same message if the content is unchanged, to avoid copying a long conversation (row "100 000
+ * entries: first request").
+ */
 function withContent<Message extends UserMessage | AssistantMessage>(
   message: Message,
   content: Message["content"],
@@ -229,7 +239,7 @@ function withContent<Message extends UserMessage | AssistantMessage>(
   return content === message.content ? message : { ...message, content };
 }
 
-/** Whether {@link fitBlock} would return the block as it is. */
+/** Whether {@link fitBlock} would return the block unchanged. */
 function isFit(block: AssistantContent, isSame: boolean): boolean {
   if (block.type === "text") {
     const hasContent = block.textSignature === undefined ? block.text !== "" : isSame;

@@ -3,29 +3,29 @@ import type { Context, ToolDefinition } from "../provider.ts";
 import { jsonText } from "./json-text.ts";
 import { Memo } from "./memo.ts";
 
-/** ASCII characters per token, on the safe side for prose and code alike. */
+/** ASCII characters per token, a conservative value for both prose and code. */
 const charactersPerToken = 3.5;
 const imageTokens = 1200;
-/** An estimate that is too low makes a vendor refuse the request, one that is too high costs little. */
+/** If the estimate is too low, the vendor refuses the request; if it is too high, little is lost. */
 const safety = 1.2;
-/** What vendors add of their own, most of it to explain tools. */
+/** Tokens that vendors add themselves, most of them to explain tools. */
 const overhead = 500;
-/** A vendor's count that is further off than this was made of a conversation since cut. */
+/** If a vendor's count differs by a larger factor, the conversation was cut since. */
 const mostPlausible = 2;
-/** Kept free of the window: vendors count roles, ids and framing, each in its own way (decision 76). */
+/** The share of the window kept free: each vendor counts roles, ids and framing differently (decision 76). */
 const reservedShare = 0.02;
 const reservedPerItem = 8;
 
-/** Estimates how much of the window a request takes; keeps what it counted of messages. */
+/** Estimates how much of the window a request uses; caches the counts of messages. */
 export class InputEstimate {
   readonly #tools = new WeakMap<ToolDefinition, number>();
-  /** Not a `WeakMap` of messages, which takes longer than to count them (row "100 000 entries: first request"). */
+  /** Not a `WeakMap` of messages, which is slower than counting them (row "100 000 entries: first request"). */
   readonly #counts = new Memo();
   #system = { text: "", tokens: 0 };
 
   /**
-   * What the vendor counted at the model's last reply and an estimate of the rest, or an estimate of all;
-   * with a reserve for what only the vendor can count, which takes at most half of the remaining window.
+   * The vendor's count at the model's last reply plus an estimate for the rest, or an estimate of everything.
+   * Adds a reserve, at most half of the remaining window, for what only the vendor can count.
    */
   of(model: Pick<Model, "id" | "provider" | "contextWindow">, context: Context): number {
     const { tokens, uncounted } = this.#count(model, context);
@@ -36,7 +36,7 @@ export class InputEstimate {
     return tokens + Math.min(reserve, Math.floor(left / 2));
   }
 
-  /** Tokens, and the messages that the vendor has yet to count. */
+  /** The tokens, and the number of messages that the vendor has not counted yet. */
   #count(
     { id, provider }: Pick<Model, "id" | "provider">,
     { systemPrompt = "", tools = [], messages }: Context,
@@ -64,7 +64,7 @@ export class InputEstimate {
     );
     const tokens = estimateFrom(own);
     if (tokens !== undefined) return { tokens, uncounted: messages.slice(own) };
-    // Another model may count less.
+    // Another model's count may be lower.
     const other = messages.findLastIndex((message) => countedTokens(message) > 0);
     return { tokens: Math.max(safe(total), estimateFrom(other) ?? 0), uncounted: messages };
   }
@@ -103,7 +103,7 @@ function messageTokens(message: LlmMessage): number {
     if (block.type === "toolCall") {
       return sum + textTokens(block.name) + textTokens(jsonText(block.arguments));
     }
-    // Signed thinking is sent as its signature; its text may be a summary only.
+    // Signed thinking is sent as its signature; its text may be only a summary.
     return sum + Math.max(textTokens(block.thinking), textTokens(block.thinkingSignature ?? ""));
   }, 0);
 }
@@ -116,7 +116,7 @@ function contentTokens(content: string | readonly UserContent[]): number {
   );
 }
 
-/** Of other scripts a character is about a token. */
+/** In other scripts, a character is about one token. */
 function textTokens(text: string): number {
   const others = text.match(/[^\0-\x7f]/g)?.length ?? 0;
   return (text.length - others) / charactersPerToken + others;

@@ -1,9 +1,9 @@
-/** Deeper than any tool's schema; `JSON.stringify` and recursive readers run out of stack later. */
+/** Deeper than any tool's schema; `JSON.stringify` and recursive readers overflow the stack later. */
 export const mostNested = 512;
 
 /**
- * A value as JSON. What cannot be written (nested thousands deep, or a loop) becomes text that is not
- * JSON, so that a reader notices.
+ * A value as JSON. A value that cannot be serialized (nested thousands of levels deep, or cyclic) becomes
+ * text that is not JSON, so that a reader notices.
  */
 export function jsonText(value: unknown): string {
   try {

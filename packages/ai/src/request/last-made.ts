@@ -1,12 +1,15 @@
 /**
- * Keeps what was made last, for as long as what it is made from stays the same. It saves making a
- * vendor's client for each request (row `read-turn-early`).
+ * Caches the last value for as long as its inputs stay the same. Saves creating a vendor's client for each
+ * request (row `read-turn-early`).
  */
 export class LastMade {
   #parts: readonly unknown[] = [];
   #value: unknown;
 
-  /** What was made from the same `parts` (the first names its type), else what `make` makes now. */
+  /**
+   * The cached value if it was made from the same `parts` (the first one identifies its type), otherwise a
+   * new value from `make`.
+   */
   async get<Value>(
     parts: readonly [string, ...unknown[]],
     make: () => Promise<Value>,

@@ -26,12 +26,12 @@ const answer = (toolCallId: string, text = toolCallId): LlmMessage => ({
 });
 
 describe("withResultsInPlace", () => {
-  it("returns the same array when nothing is out of place", () => {
+  it("returns the same array if nothing is out of place", () => {
     const messages = [user("go"), asks("1", "2"), answer("2"), answer("1"), user("on"), asks("1")];
     expect(withResultsInPlace(messages)).toBe(messages);
   });
 
-  it("moves a result over a message that came while the tool ran", () => {
+  it("moves a result before a message that arrived while the tool ran", () => {
     const [question, call, note, first, second] = [
       user("go"),
       asks("1", "2"),
@@ -55,13 +55,13 @@ describe("withResultsInPlace", () => {
     ]);
   });
 
-  it("gives a result to the latest call of its id", () => {
+  it("assigns a result to the latest call with its id", () => {
     const [one, two] = [asks("1"), asks("1")];
     const messages = [one, user("note"), two, answer("1", "of the second")];
     expect(withResultsInPlace(messages)).toBe(messages);
   });
 
-  it("leaves orphans where they are", () => {
+  it("leaves orphans in place", () => {
     const messages = [answer("9"), user("go"), answer("8")];
     expect(withResultsInPlace(messages)).toBe(messages);
   });

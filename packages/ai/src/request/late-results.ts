@@ -1,18 +1,18 @@
 import type { LlmMessage } from "@tau-agent/rpc-protocol/messages";
 
 /**
- * Puts each tool result behind the reply that asked for it. A message that came while a tool ran, such
- * as an extension's, may lie between the two, and vendors accept nothing there.
+ * Moves each tool result directly after the reply that requested it. A message that arrived while a tool ran,
+ * such as an extension's, may be between the two, which vendors refuse.
  *
- * @returns the same array when every result is in its place
+ * @returns the same array if every result is in place
  */
 export function withResultsInPlace(messages: readonly LlmMessage[]): readonly LlmMessage[] {
   return areInPlace(messages) ? messages : moved(messages);
 }
 
 /**
- * Whether each result is behind the reply with its call. Every request asks that, so it takes no look at
- * replies without results (row "100 000 entries: first request").
+ * Whether each result directly follows the reply with its call. Runs for every request, so it skips replies
+ * without results (row "100 000 entries: first request").
  */
 function areInPlace(messages: readonly LlmMessage[]): boolean {
   let last: LlmMessage | undefined;
@@ -38,7 +38,7 @@ function callsOf(message: LlmMessage | undefined): ReadonlySet<string> {
 
 function moved(messages: readonly LlmMessage[]): readonly LlmMessage[] {
   const groups: LlmMessage[][] = [];
-  /** The group each call belongs to; a later call of the same id takes its place. */
+  /** The group to which each call belongs; a later call with the same id replaces an earlier one. */
   const askedIn = new Map<string, LlmMessage[]>();
   let hasMoved = false;
   for (const message of messages) {

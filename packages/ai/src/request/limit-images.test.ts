@@ -16,8 +16,8 @@ const user = (images: number): LlmMessage => ({
 const countOf = (messages: readonly LlmMessage[]) =>
   JSON.stringify(messages).split('"type":"image"').length - 1;
 
-describe("a conversation with more images than a vendor takes", () => {
-  it("keeps the newest, and says of the others that they were there", () => {
+describe("a conversation with more images than a vendor accepts", () => {
+  it("keeps the newest images and notes that there were others", () => {
     const messages = Array.from({ length: 11 }, () => user(1));
     const limited = limitImages(messages, { count: 8 }, new WeakMap());
     expect(limited.map((message) => countOf([message]))).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
@@ -33,7 +33,7 @@ describe("a conversation with more images than a vendor takes", () => {
     ["openai-completions", "mistral", 8],
     ["openai-completions", "groq", 5],
     ["openai-completions", "ollama", undefined],
-  ])("goes out over %s to %s with at most %s", async (api, provider, limit) => {
+  ])("sends over %s to %s at most %s images", async (api, provider, limit) => {
     const model = { ...scriptedModel(), api, provider, input: ["text" as const, "image" as const] };
     const imageLimits = (await builtInProviders[api]?.())?.imageLimits?.(model);
     expect(imageLimits?.count).toBe(limit);
@@ -46,7 +46,7 @@ describe("a conversation with more images than a vendor takes", () => {
     expect(again.messages.every((message, at) => message === first.messages[at])).toBe(true);
   });
 
-  it("goes out to Anthropic's models of a large window with more, and to Groq's with fewer bytes", async () => {
+  it("sends more to Anthropic's large-window models, and fewer bytes to Groq", async () => {
     const limitsOf = async (api: string, provider: string, contextWindow: number) =>
       (await builtInProviders[api]?.())?.imageLimits?.({
         ...scriptedModel(),
@@ -65,7 +65,7 @@ describe("a conversation with more images than a vendor takes", () => {
     });
   });
 
-  it("keeps what fits when they are too large together", () => {
+  it("keeps as many as fit if they are too large together", () => {
     const large = (bytes: number): LlmMessage => ({
       role: "toolResult",
       toolCallId: "c",
@@ -79,14 +79,14 @@ describe("a conversation with more images than a vendor takes", () => {
     expect(countOf(limitImages([large(101)], { bytes: 100 }, new WeakMap()))).toBe(0);
   });
 
-  it("keeps as many as it can of a message that alone has too many", () => {
+  it("keeps as many as possible of a message that alone has too many", () => {
     const limited = limitImages([user(2), user(10)], { count: 8 }, new WeakMap());
     expect(limited.map((message) => countOf([message]))).toEqual([0, 8]);
     const content = limited[1]?.content ?? [];
     expect(content.slice(1, 4)).toMatchObject([{ type: "text" }, { type: "text" }, image]);
   });
 
-  it("never has more than the limit, and begins alike for as long as the step lasts", () => {
+  it("never exceeds the limit, and has the same beginning for the length of a step", () => {
     const sizes = fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 60 });
     fc.assert(
       fc.property(sizes, fc.integer({ min: 5, max: 20 }), (images, limit) => {

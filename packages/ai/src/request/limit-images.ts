@@ -9,10 +9,9 @@ interface Size {
 }
 
 /**
- * `messages` with no more images than the limits allow, the newest ones: one more would make a vendor
- * refuse this request and every later one. They go in steps, so that not every new image changes what
- * a prompt cache holds. What was replaced is kept in `known`: the same message then becomes the same
- * object next time.
+ * `messages` with only the newest images that the limits allow; with one more, a vendor would refuse this and
+ * every later request. Images are dropped in steps, so that not every new image invalidates the prompt cache.
+ * Replaced messages are kept in `known`, so that the same message becomes the same object next time.
  */
 export function limitImages(
   messages: LlmMessage[],
@@ -28,7 +27,7 @@ export function limitImages(
     const size = sizes[index] ?? nothing;
     if (index === newest) return withNewest(message, limits);
     if (size.count === 0 || (count <= 0 && bytes <= 0)) return message;
-    // As a whole or not at all, so that a message is replaced in one way only.
+    // Dropped as a whole or not at all, so that a message has only one replacement.
     count -= size.count;
     bytes -= size.bytes;
     const replaced = known.get(message) ?? withNewest(message, { count: 0 });
@@ -51,7 +50,7 @@ function sizeOf(message: LlmMessage): Size {
   return count === 0 ? nothing : { count, bytes };
 }
 
-/** How much has to go, in quarters of the limit. */
+/** How much must be dropped, in quarters of the limit. */
 function surplus(sizes: readonly Size[], unit: keyof Size, limit = Number.POSITIVE_INFINITY) {
   const total = sizes.reduce((sum, size) => sum + size[unit], 0);
   if (total <= limit) return 0;
@@ -59,7 +58,7 @@ function surplus(sizes: readonly Size[], unit: keyof Size, limit = Number.POSITI
   return Math.ceil((total - limit) / step) * step;
 }
 
-/** The message with its last images, as many as the limits allow. */
+/** The message with as many of its last images as the limits allow. */
 function withNewest(message: LlmMessage, limits: ImageLimits): LlmMessage {
   if (message.role === "assistant" || typeof message.content === "string") return message;
   let { count = Number.POSITIVE_INFINITY, bytes = Number.POSITIVE_INFINITY } = limits;

@@ -10,7 +10,7 @@ const apis = Object.keys(builtInProviders);
 
 interface Memory {
   readonly history: Memo;
-  /** Providers keep what they encoded. */
+  /** Keeps providers, because they cache what they have encoded. */
   readonly providers: ReadonlyMap<string, Provider>;
 }
 
@@ -125,8 +125,8 @@ const step = fc.record({
   added: fc.array(message, { maxLength: 4 }),
 });
 
-describe("requests made with a memory", () => {
-  it("are those made without, whatever the history, the models and the changes in between", async () => {
+describe("requests encoded with a memo", () => {
+  it("equal those encoded without it, whatever the history, models and changes in between", async () => {
     const first = modelOf("openai-completions");
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
@@ -135,7 +135,7 @@ describe("requests made with a memory", () => {
         let model = first;
         for (const { model: next, thinkingLevel, dropped, added } of steps) {
           if (next !== undefined) model = modelOf(next.api, next);
-          // Mostly it grows; now and then something goes, as after a compaction.
+          // Mostly, the conversation grows; sometimes messages disappear, as after a compaction.
           messages = [...(dropped === 3 ? messages.slice(1) : messages), ...added];
           const options = { thinkingLevel, sessionId: "s" };
           const fresh = request(model, messages, options, await remember());
@@ -148,7 +148,7 @@ describe("requests made with a memory", () => {
     );
   });
 
-  it.each(apis)("take over what earlier ones made of the same messages: %s", async (api) => {
+  it.each(apis)("reuse the encoding of unchanged messages: %s", async (api) => {
     const memory = await remember();
     const model = modelOf(api);
     const turn = (id: string): LlmMessage[] => [
@@ -180,14 +180,14 @@ describe("requests made with a memory", () => {
       } = request(model, messages.slice(0, count), {}, memory);
       return list ?? input ?? contents ?? [];
     };
-    // The parts that make up a message are the same objects, not just equal ones.
+    // The parts of a message are the same objects, not just equal ones.
     const parts = (value: unknown): unknown[] =>
       Object.values(value as object).flatMap((member) => (Array.isArray(member) ? member : []));
     const earlier = sent(4);
     const later = sent(6);
     const shared = new Set(later.flatMap((item) => [item, ...parts(item)]));
     const kept = earlier.filter((item) => [item, ...parts(item)].some((part) => shared.has(part)));
-    // Marks for the cache move on from two messages.
+    // Two messages change, because cache marks move.
     expect(kept.length).toBeGreaterThanOrEqual(earlier.length - 2);
     expect(later.length).toBeGreaterThan(earlier.length);
   });

@@ -1,8 +1,8 @@
 import type { LlmMessage } from "@tau-agent/rpc-protocol/messages";
 
-/** How something is made of messages, one after the other. */
+/** A fold: how a state is built from messages, one after the other. */
 export interface Fold<State> {
-  /** Everything besides the messages that the state depends on, as JSON can hold it. */
+  /** Everything besides the messages that affects the state, as JSON-compatible values. */
   readonly rules: readonly unknown[];
   start(): State;
   /** Adds one message to the state. */
@@ -16,16 +16,16 @@ interface Progress {
 }
 
 /**
- * What was made of the messages of earlier requests. A settled message never changes and a request
- * repeats all those before it: without a memory, each turn would cost more than the one before (row
- * `read-turn-growth`). A conversation is known by its first message and forgotten with it.
+ * Caches states built from the messages of earlier requests. A settled message never changes, and a request
+ * repeats all earlier messages, so without a cache each turn would cost more than the previous one (row
+ * `read-turn-growth`). A conversation is identified by its first message and forgotten with it.
  */
 export class Memo {
   readonly #known = new WeakMap<object, Progress>();
 
   /**
-   * The state after all of `messages`. Goes on from an earlier one where they begin with the same
-   * objects. Messages may follow later, so what is handed on must be a copy.
+   * The state after all of `messages`. Continues from an earlier state if the messages begin with the same
+   * objects. The state may be extended later, so results must be copies.
    */
   fold<State>(messages: readonly LlmMessage[], { rules, start, step }: Fold<State>): State {
     const [first] = messages;
@@ -35,9 +35,9 @@ export class Memo {
     const goesOn =
       earlier?.rules === key && earlier.messages.every((known, at) => known === messages[at]);
     const progress = goesOn ? earlier : { rules: key, messages: [], state: start() };
-    // Equal rules name the same fold, and with it the type.
+    // Equal rules identify the same fold and therefore the type.
     const state = progress.state as State;
-    // A step that throws leaves nothing behind to go on from.
+    // Discards the state after an error, because it may be inconsistent.
     this.#known.delete(first);
     for (let at = progress.messages.length; at < messages.length; at++) {
       const message = messages[at];

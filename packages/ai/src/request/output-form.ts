@@ -1,10 +1,9 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
 /**
- * Whether a model takes a schema for its reply, beside tools if there are any, without losing what is cached
- * of the conversation: OpenAI puts the schema before the instructions, Anthropic's form is part of what
- * caches and thinking are bound to. Others get a message. `compat.supportsOutputSchema` decides for
- * models of your own.
+ * Whether a model accepts a schema for its reply, alongside tools if there are any, without losing the cached
+ * conversation: OpenAI puts the schema before the instructions, and Anthropic's caches and thinking depend on
+ * it. Other models get a message instead. For custom models, `compat.supportsOutputSchema` decides.
  */
 export function hasOutputForm(model: Model, hasTools: boolean): boolean {
   const { api, id, compat = {} } = model;
@@ -15,7 +14,7 @@ export function hasOutputForm(model: Model, hasTools: boolean): boolean {
   switch (api) {
     case "google-generative-ai":
     case "google-vertex":
-      // Older models refuse a schema beside tools.
+      // Older models refuse a schema together with tools.
       return /^gemini-[3-9]/.test(id) || (!hasTools && /^gemini-2/.test(id));
     default:
       return false;

@@ -46,15 +46,15 @@ const members = {
 };
 
 describe.each(Object.entries(members))("the output limit over %s", (api, member) => {
-  it("is the model's own, unless the caller wants less", async () => {
-    // Responses has the model's own limit where none is sent.
+  it("is the model's own unless the caller requests less", async () => {
+    // Responses uses the model's own limit if none is sent.
     const own = api === "openai-responses" ? undefined : 64_000;
     expect((await sent({ api }, "Hi"))[member]).toBe(own);
     expect((await sent({ api }, "Hi", { maxTokens: 500_000 }))[member]).toBe(own);
     expect((await sent({ api }, "Hi", { maxTokens: 900 }))[member]).toBe(900);
   });
 
-  it("fits what the request leaves of the window", async () => {
+  it("fits the rest of the window", async () => {
     expect((await sent({ api }, "Hi", { inputTokens: 70_000 }))[member]).toBe(30_000);
     const estimated = Number((await sent({ api }, "word ".repeat(50_000)))[member]);
     expect(estimated).toBeGreaterThan(10_000);
@@ -71,7 +71,7 @@ describe("the thinking budget", () => {
     [20_000, 18_976],
     [1025, 1024],
     [1024, undefined],
-  ])("stays below an output limit of %s: %s", async (maxTokens, budget) => {
+  ])("is below an output limit of %s: %s", async (maxTokens, budget) => {
     const anthropic = await sent({}, "Hi", { ...high, maxTokens });
     expect((anthropic.thinking as { budget_tokens?: number } | undefined)?.budget_tokens).toBe(
       budget,
@@ -108,18 +108,18 @@ describe("InputEstimate", () => {
     content: Array.from({ length: count }, () => call),
   });
 
-  it("goes by what the vendor counted, and estimates what came after", () => {
+  it("uses the vendor's count and estimates only what came after", () => {
     expect(new InputEstimate().of(unbounded, { messages: counted })).toBe(13_210);
   });
 
-  it("keeps a share of the window, and some tokens for each message and call not yet counted", () => {
+  it("reserves a share of the window, and tokens for each uncounted message and call", () => {
     const of = (...messages: LlmMessage[]) => new InputEstimate().of(bounded, { messages });
     expect(of(...counted)).toBe(13_210 + 4_000 + 2 * 8);
     const before = user("x".repeat(35_000));
     expect(of(before, calling(5)) - of(before, calling(0))).toBe(5 * 8);
   });
 
-  it("never keeps more than half of the remaining window", () => {
+  it("never reserves more than half of the remaining window", () => {
     const model = { ...bounded, contextWindow: 13_310 };
     expect(new InputEstimate().of(model, { messages: counted })).toBe(13_260);
     const full = { ...bounded, contextWindow: 12_000 };
@@ -158,7 +158,7 @@ describe("InputEstimate", () => {
 });
 
 describe("outputLimit", () => {
-  it("goes by what is known of a model", () => {
+  it("uses the known limits of a model", () => {
     expect(outputLimit({ maxTokens: 0, contextWindow: 0 }, { maxTokens: 5 })).toBe(5);
     expect(outputLimit({ maxTokens: 100, contextWindow: 0 }, { inputTokens: 900 })).toBe(100);
     expect(outputLimit({ maxTokens: 0, contextWindow: 1000 }, { inputTokens: 900 })).toBe(100);

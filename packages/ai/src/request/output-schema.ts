@@ -1,10 +1,10 @@
 import { toolRules } from "./tool-rules.ts";
 import { UnusableSchema, wireSchema } from "./tool-schema.ts";
 
-/** The name under which a schema is sent, where the vendor wants one. */
+/** The name of the schema, for vendors that require one. */
 export const OUTPUT_NAME = "output";
 
-/** The schema as the vendor takes it; undefined if it cannot be said there. */
+/** The schema in the vendor's format; undefined if it cannot be expressed there. */
 export function outputSchemaFor(
   api: string,
   schema: Readonly<Record<string, unknown>> | undefined,

@@ -2,63 +2,62 @@ import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import { chain, type Digest, digestOf, keyOf } from "./digest.ts";
 import { canAppend, type Features, type PrefixWire, type Setup, type WireShapes } from "./setup.ts";
 
-/** Beyond these the oldest are forgotten, and their thinking is left to the vendor's own check. */
+/** Beyond this number, the oldest conversations are forgotten, and only the vendor checks their thinking. */
 const mostConversations = 256;
 const mostSignatures = 20_000;
 
-/** What one request wants to say. */
+/** The contents of a request before they are arranged. */
 export interface Wanted<Shapes extends WireShapes> {
-  /** Names the conversation, together with its first message; without it, nothing is appended. */
+  /** Identifies the conversation, together with its first message; without a key, nothing is appended. */
   readonly key: string | undefined;
   readonly features: Features;
   readonly setup: Setup<Shapes>;
-  /** Messages in the vendor's shape, without instructions. */
+  /** Messages in the vendor's format, without instructions. */
   readonly turns: readonly Shapes["turn"][];
-  /** The last turn is of this request only. */
+  /** Whether the last turn belongs only to this request. */
   readonly isContinued: boolean;
 }
 
-/** What is sent instead. */
+/** The contents as they are sent. */
 export interface Arranged<Shapes extends WireShapes> {
   readonly setup: Setup<Shapes>;
   readonly messages: (Shapes["turn"] | Shapes["change"])[];
-  /** Of all that the reply is made under. */
+  /** The digest of everything on which the reply's thinking depends. */
   readonly prefix: string;
 }
 
-/** A change that was sent, and has to be sent again at the same place. */
+/** A change that was sent and must be sent again at the same place. */
 interface Insertion<Shapes extends WireShapes> {
-  /** How many turns come before it. */
+  /** The number of turns before it. */
   readonly at: number;
-  /** Digest of those turns. */
+  /** The digest of those turns. */
   readonly after: string;
   readonly messages: readonly Shapes["change"][];
-  /** It precedes a turn of the user's, others follow one. */
+  /** Whether it precedes a user turn; otherwise, it follows one. */
   readonly isBeforeTurn: boolean;
-  /** What holds from here on. */
+  /** The setup from here on. */
   readonly setup: Setup<Shapes>;
 }
 
 interface Conversation<Shapes extends WireShapes> {
   readonly first: Setup<Shapes>;
-  /** By their places. */
+  /** Ordered by place. */
   readonly insertions: readonly Insertion<Shapes>[];
 }
 
 /**
- * Keeps what a conversation has sent as it was. A model binds its thinking to everything before it and
- * refuses it under anything else; prompt caches miss likewise. So instructions, tools and effort stay
- * as first sent and changes are appended, where the model reads them there. Thinking that is known to
- * have been made under another prefix (before a compaction, with other tools, with images that are
- * left out by now) is not sent.
+ * Keeps what a conversation has sent unchanged. A model binds its thinking to everything before it and
+ * refuses it after anything else; prompt caches miss likewise. Instructions, tools and effort therefore stay
+ * as first sent, and changes are appended if the model supports that. Thinking that is known to belong to
+ * another prefix (before a compaction, with other tools, with images that were dropped since) is not sent.
  */
 export class Prefixes<Shapes extends WireShapes> {
   readonly #wire: PrefixWire<Shapes>;
   readonly #conversations = new Map<string, Conversation<Shapes>>();
-  /** Digest of a signature → the prefix under which it was made. */
+  /** Maps the digest of a signature to the prefix for which it was made. */
   readonly #signatures = new Map<string, string>();
   readonly #digests = new WeakMap<object, Digest>();
-  /** The digests of a turn's signatures; a conversation repeats its turns with each request. */
+  /** The digests of a turn's signatures, cached because a conversation repeats its turns with each request. */
   readonly #signed = new WeakMap<Shapes["turn"], readonly string[]>();
   readonly #stripped = new WeakMap<Shapes["turn"], { readonly turn: Shapes["turn"] | undefined }>();
 
@@ -83,7 +82,7 @@ export class Prefixes<Shapes extends WireShapes> {
     return { setup: sent.first, ...this.#assemble(sent, wanted) };
   }
 
-  /** Keeps under which prefix the thinking of a reply was made. */
+  /** Records the prefix for which the thinking of a reply was made. */
   remember(prefix: string, { content }: AssistantMessage): void {
     for (const block of content) {
       if (block.type !== "thinking" || !block.thinkingSignature) continue;
@@ -92,7 +91,7 @@ export class Prefixes<Shapes extends WireShapes> {
     forgetOldest(this.#signatures, mostSignatures);
   }
 
-  /** The digests of all beginnings of the list, the empty one first. */
+  /** The digests of all prefixes of the list, starting with the empty one. */
   #places(turns: readonly Shapes["turn"][]): string[] {
     let digest = nothing;
     const places = [keyOf(digest)];
@@ -130,7 +129,7 @@ export class Prefixes<Shapes extends WireShapes> {
     return { messages, prefix: keyOf(digest) };
   }
 
-  /** Only what is known counts: thinking of an earlier process may well be valid. */
+  /** Thinking of unknown origin is kept: it may come from an earlier process and be valid. */
   #isMadeUnderAnother(turn: Shapes["turn"], prefix: string): boolean {
     let signed = this.#signed.get(turn);
     if (signed === undefined) {
@@ -158,8 +157,8 @@ export class Prefixes<Shapes extends WireShapes> {
 const nothing: Digest = digestOf("");
 
 /**
- * What this request sends, and what later ones repeat of it. A change that no reply has followed yet
- * is made again, because the turn before it may still grow.
+ * The contents of this request, and what later requests repeat of it. A change is recomputed until a reply
+ * has followed it, because the turn before it may still grow.
  */
 function continueWith<Shapes extends WireShapes>(
   wire: PrefixWire<Shapes>,
@@ -209,7 +208,7 @@ function continueWith<Shapes extends WireShapes>(
   return { sent: all, kept: isContinued ? { first, insertions } : all };
 }
 
-/** Maps keep the order in which their members were set. */
+/** Maps iterate in insertion order. */
 function forgetOldest(map: Map<string, unknown>, most: number): void {
   for (const key of map.keys()) {
     if (map.size <= most) return;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { sanitizeJson, sanitizeText } from "./sanitize.ts";
 
 describe("sanitizeText", () => {
-  it("leaves only text that survives UTF-8, and whole text untouched", () => {
+  it("leaves only text that is valid in UTF-8, and valid text unchanged", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary" }),

@@ -2,22 +2,22 @@ import { mostNested } from "./json-text.ts";
 
 const loneSurrogate = /\p{Surrogate}/gu;
 
-/** Removes surrogates without a partner, which no vendor's JSON parser accepts. */
+/** Removes lone surrogates, which no vendor's JSON parser accepts. */
 export function sanitizeText(text: string): string {
   return isSanitized(text) ? text : text.replace(loneSurrogate, "");
 }
 
 /**
- * Whether {@link sanitizeText} would change nothing. Most texts have only one byte for each character, and
- * then nobody looks at them (row "100 000 entries: first request").
+ * Whether {@link sanitizeText} would change nothing. Most texts are stored with one byte per character and
+ * are not scanned (row "100 000 entries: first request").
  */
 export function isSanitized(text: string): boolean {
   return text.isWellFormed();
 }
 
 /**
- * Applies {@link sanitizeText} to every string in a JSON value; keys included. What is nested deeper
- * than anything writes or reads is left out.
+ * Applies {@link sanitizeText} to every string in a JSON value, including keys. Drops values that are nested
+ * too deeply to be read or written.
  */
 export function sanitizeJson(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return sanitizeText(value);

@@ -1,6 +1,6 @@
-/** The types of a wire format that {@link PrefixWire} connects. */
+/** The types of a wire format that {@link PrefixWire} uses. */
 export interface WireShapes {
-  /** A message of the user's or the model's. */
+  /** A message of the user or the model. */
   readonly turn: object;
   /** A change of instructions, tools or effort between two messages. */
   readonly change: object;
@@ -8,51 +8,51 @@ export interface WireShapes {
   readonly effort: string;
 }
 
-/** How OpenAI's formats name the author of instructions. */
+/** The roles that OpenAI's formats use for instructions. */
 type InstructionRole = "system" | "developer";
 
-/** What the model reads beside the messages, without marks for the cache. */
+/** What the model reads besides the messages, without cache marks. */
 export interface Setup<Shapes extends WireShapes> {
   readonly system: string;
-  /** Of the messages that give instructions, where the format has two for them. */
+  /** The role of instruction messages, if the format has two for them. */
   readonly role?: InstructionRole;
   readonly tools: readonly Shapes["tool"][];
   readonly effort: Shapes["effort"] | undefined;
 }
 
-/** What a model takes beyond the plain format. */
+/** Features of a model beyond the plain format. */
 export interface Features {
-  /** It refuses thinking that was made under another prefix, unless asked to drop it. */
+  /** Whether it refuses thinking made for another prefix unless asked to drop it. */
   readonly bindsThinking: boolean;
-  /** Changes that it reads between two messages. */
+  /** The changes that it can read between two messages. */
   readonly appends: {
     readonly system: boolean;
-    /** `added`: further tools, but none is taken away or changed. */
+    /** `added`: tools can only be added, not removed or changed. */
     readonly tools: boolean | "added";
     readonly effort: boolean;
   };
 }
 
-/** How a wire format writes what {@link Prefixes} appends. */
+/** How a wire format expresses what {@link Prefixes} appends. */
 export interface PrefixWire<Shapes extends WireShapes> {
   nameOf(tool: Shapes["tool"]): string;
-  /** What changes instructions and tools, to be put after a user message; empty without a change. */
+  /** The blocks that change instructions and tools, placed after a user message; empty without a change. */
   changes(
     first: Setup<Shapes>,
     from: Setup<Shapes>,
     to: Setup<Shapes>,
   ): readonly Shapes["change"][];
-  /** What sets another effort for the user message that follows. */
+  /** The message that sets another effort for the user message that follows it. */
   effort(effort: Shapes["effort"]): Shapes["change"];
-  /** Whether another effort may hold from this turn on. */
+  /** Whether a new effort may apply from this turn on. */
   startsTurn(turn: Shapes["turn"] | undefined): boolean;
-  /** Of the turn's thinking, where the model binds it. */
+  /** The signatures of the turn's thinking, if the model binds thinking. */
   signaturesOf(turn: Shapes["turn"]): readonly string[];
-  /** Undefined when nothing else is in it. */
+  /** Undefined if the turn contains nothing else. */
   withoutThinking(turn: Shapes["turn"]): Shapes["turn"] | undefined;
 }
 
-/** Whether the change from one setup to another can be said between two messages. */
+/** Whether the change from one setup to another can be expressed between two messages. */
 export function canAppend<Shapes extends WireShapes>(
   wire: PrefixWire<Shapes>,
   from: Setup<Shapes>,
@@ -66,7 +66,7 @@ export function canAppend<Shapes extends WireShapes>(
   return appends.tools === "added" && removed.length === 0 && from.tools.length > 0;
 }
 
-/** The tools that go and those that come; one with another definition does both. */
+/** The removed and added tools; a tool with a new definition is both. */
 export function toolChanges<Shapes extends WireShapes>(
   wire: Pick<PrefixWire<Shapes>, "nameOf">,
   from: Pick<Setup<Shapes>, "tools">,
@@ -83,7 +83,7 @@ export function toolChanges<Shapes extends WireShapes>(
   };
 }
 
-/** The text with which a model receives other instructions than before. */
+/** The text that gives a model new instructions. */
 export function changedInstructions(system: string): string {
   return system === ""
     ? "The instructions given so far no longer apply."

@@ -1,6 +1,6 @@
 /**
- * Shortens an id to `limit` characters. Ids that differ only in what is cut off stay different: the
- * end of a cut id is a hash of the whole.
+ * Shortens an id to `limit` characters. Ids that differ only in the removed part stay different, because a
+ * shortened id ends with a hash of the whole id.
  */
 export function boundedId(id: string, limit: number): string {
   if (id.length <= limit) return id;
@@ -8,7 +8,7 @@ export function boundedId(id: string, limit: number): string {
   return `${id.slice(0, limit - hash.length - 1)}-${hash}`;
 }
 
-/** Replaces what vendors refuse in ids. */
+/** Replaces characters that vendors refuse in ids. */
 export function plainId(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, "_");
 }

@@ -2,8 +2,9 @@ import { hashText } from "./short-id.ts";
 import type { ToolRules } from "./tool-rules.ts";
 
 /**
- * A tool's name as the vendor takes it. It depends on the name alone, so that it stays the same when
- * other tools come and go; what a changed name ends with keeps two names from becoming one.
+ * A tool's name in a form that the vendor accepts. It depends only on the original name, so it does not
+ * change when other tools are added or removed. A changed name ends with a hash, so that two names cannot
+ * become the same.
  */
 export function wireName(own: string, { name }: ToolRules): string {
   if (name.test(own)) return own;

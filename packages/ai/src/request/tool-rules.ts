@@ -1,7 +1,7 @@
-/** What a wire format takes as a tool. */
+/** The requirements of a wire format for tools. */
 export interface ToolRules {
   readonly name: RegExp;
-  /** Keys of properties; default any. */
+  /** Allowed keys of properties; by default, any. */
   readonly propertyName?: RegExp;
   /** Keywords that are refused at the root of a schema. */
   readonly refusedAtRoot: readonly string[];
@@ -25,10 +25,10 @@ const google: ToolRules = {
   refusedAtRoot: ["anyOf", "oneOf", "allOf"],
 };
 
-/** Of servers that nobody knows the rules of, and of those that add none to the usual name. */
+/** For servers with unknown rules, and for those without rules beyond the usual name. */
 const others: ToolRules = { name: plain, refusedAtRoot: [] };
 
-/** By `api`; each is what the vendor's reference or its error texts say. */
+/** By `api`; taken from the vendors' references and error texts. */
 const rules: Readonly<Record<string, ToolRules>> = {
   "anthropic-messages": anthropic,
   "anthropic-vertex": anthropic,

@@ -4,16 +4,16 @@ import type { ToolRules } from "./tool-rules.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema cannot be said in a way that the vendor takes; the message says why. */
+/** A schema that cannot be expressed in a form that the vendor accepts; the message says why. */
 export class UnusableSchema extends Error {
   override readonly name = "UnusableSchema";
 }
 
 /**
- * A tool's schema as the vendor takes it, with as much of its meaning as that leaves: calls are
- * checked against the tool's own schema anyway.
+ * A tool's schema in a form that the vendor accepts, with as much of its meaning as possible: calls are
+ * validated against the tool's own schema anyway.
  *
- * @throws {UnusableSchema} When there is no such schema.
+ * @throws {UnusableSchema} if there is no such schema
  */
 export function wireSchema(given: unknown, rules: ToolRules): Schema {
   if (!isJsonObject(given)) throw new UnusableSchema("its parameters are no JSON schema");
@@ -25,7 +25,7 @@ export function wireSchema(given: unknown, rules: ToolRules): Schema {
   return { ...clean, properties: clean.properties ?? {} };
 }
 
-/** Merges alternatives into one object, of which only what all of them require is required. */
+/** Merges alternatives into one object that requires only what all of them require. */
 function withoutRefused(schema: Schema, { refusedAtRoot }: ToolRules): Schema {
   const refused = refusedAtRoot.filter((keyword) => keyword in schema);
   if (refused.length === 0) return schema;
@@ -50,7 +50,7 @@ function withoutRefused(schema: Schema, { refusedAtRoot }: ToolRules): Schema {
 
 interface Place {
   readonly rules: ToolRules;
-  /** Where references lead. */
+  /** The schema to which references are relative. */
   readonly root: Schema;
   readonly depth: number;
 }
@@ -85,7 +85,7 @@ function cleanSchema(schema: Schema, place: Place): Record<string, unknown> {
   return clean;
 }
 
-/** The value of a keyword; undefined where it means nothing in the current JSON Schema. */
+/** The value of a keyword; undefined if it has no meaning in the current JSON Schema. */
 function cleanKeyword(keyword: string, value: unknown, schema: Schema, place: Place): unknown {
   const below = { ...place, depth: place.depth + 1 };
   if (keyword === "$schema" || keyword === "required") return undefined;
@@ -129,7 +129,7 @@ function cleanType(value: unknown): unknown {
   return known.length > 0 ? known : undefined;
 }
 
-/** Draft 4 said with a truth value that the other bound excludes itself. */
+/** Draft 4 used a boolean to make the other bound exclusive. */
 function exclusive(value: unknown, bound: unknown): unknown {
   if (typeof value === "number") return value;
   return value === true && typeof bound === "number" ? bound : undefined;

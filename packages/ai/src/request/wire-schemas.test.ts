@@ -12,17 +12,17 @@ function parametersOf(
   return fitter.fit(api, [{ name: "t", description: "T", parameters }]).tools[0]?.parameters;
 }
 
-it("keeps one schema of a tool for all that share it", () => {
+it("keeps one schema per tool for all stream functions that share it", () => {
   const schemas = new WireSchemas();
   const [one, other] = [new ToolFitter(schemas), new ToolFitter(schemas)];
   const make = () => ({ type: "object", anyOf: [{ required: ["a"] }] });
   expect(parametersOf(one, make())).toBe(parametersOf(other, make()));
-  // Another wire format takes what this one refuses.
+  // Another wire format accepts what this one refuses.
   expect(parametersOf(one, make())).not.toHaveProperty("anyOf");
   expect(parametersOf(one, make(), "of-nobody")).toHaveProperty("anyOf");
 });
 
-it("reads a schema again that a tool has changed", () => {
+it("reads a schema again after the tool has changed it", () => {
   const schemas = new WireSchemas();
   const live: Record<string, unknown> = { type: "object", properties: { a: text } };
   expect(parametersOf(new ToolFitter(schemas), live)).toHaveProperty("properties.a");
@@ -30,7 +30,7 @@ it("reads a schema again that a tool has changed", () => {
   expect(parametersOf(new ToolFitter(schemas), live)).toHaveProperty("properties.b");
 });
 
-it("forgets the oldest of very many", () => {
+it("forgets the oldest schemas when there are very many", () => {
   const schemas = new WireSchemas();
   const at = (index: number) =>
     parametersOf(new ToolFitter(schemas), { type: "object", title: `${index}` });

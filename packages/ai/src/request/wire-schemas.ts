@@ -1,16 +1,16 @@
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Beyond these the oldest are made again when they are needed. */
+/** Beyond this number, the oldest are discarded and converted again when needed. */
 const mostKept = 1_000;
 
 /**
- * Schemas of tools as wire formats take them, by what they say. Stream functions that share these keep the schema
- * of a tool once for all of them, and not once for each session.
+ * Caches the schemas of tools in the form of each wire format, by their content. Stream functions that share
+ * a cache store a tool's schema once instead of once per session.
  */
 export class WireSchemas {
   readonly #known = new Map<string, Schema>();
 
-  /** What was made of a tool's schema, as JSON, for a wire format; else what `make` makes now. */
+  /** The cached conversion of a tool's schema, given as JSON, for a wire format; otherwise the result of `make`. */
   of(api: string, json: string, make: () => Schema): Schema {
     const key = `${api}\n${json}`;
     const schema = this.#known.get(key) ?? make();

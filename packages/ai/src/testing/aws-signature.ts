@@ -14,14 +14,14 @@ export interface AwsKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
-  /** The region that requests must be signed for; default any. */
+  /** The region for which requests must be signed; by default, any. */
   readonly region?: string | undefined;
 }
 
 const form =
   /^AWS4-HMAC-SHA256 Credential=([^/]+)\/(\d{8})\/([^/]+)\/bedrock\/aws4_request, SignedHeaders=([^,]+), Signature=([0-9a-f]{64})$/;
 
-/** What is wrong with the signature (version 4) of a request, in AWS's words; undefined if it is right. */
+/** What is wrong with the signature (version 4) of a request, in AWS's words; undefined if it is valid. */
 export function signatureFault(request: SignedRequest, keys: AwsKeys): string | undefined {
   const given = textOf(request, "authorization");
   const [, id, day = "", region = "", names = "", signature] = form.exec(given) ?? [];
@@ -52,7 +52,7 @@ function canonical(request: SignedRequest, names: string): string {
   const { method, path, search, body } = request;
   const query = [...new URLSearchParams(search)].map((pair) => pair.map(encode).join("="));
   const headers = names.split(";").map((name) => `${name}:${textOf(request, name).trim()}\n`);
-  // AWS encodes a path as it was sent once more.
+  // AWS encodes the path of the request a second time.
   const twice = path.split("/").map(encode).join("/");
   return [method, twice, query.sort().join("&"), headers.join(""), names, sha256(body)].join("\n");
 }

@@ -1,15 +1,15 @@
 import { type AwsKeys, type SignedRequest, signatureFault } from "./aws-signature.ts";
 import type { LoopbackApi } from "./loopback-api.ts";
 
-/** What a loopback server takes as the credentials of its user. */
+/** The credentials that a loopback server accepts. */
 export interface LoopbackCredentials {
-  /** The key, sent in the header that the vendor wants. */
+  /** The key, sent in the vendor's header. */
   readonly key?: string | undefined;
-  /** A token, sent as bearer in any format. */
+  /** A token, sent as a bearer token in any format. */
   readonly bearer?: string | undefined;
-  /** An access token of Google's, sent as bearer to Vertex AI. */
+  /** A Google access token, sent as a bearer token to Vertex AI. */
   readonly googleToken?: string | undefined;
-  /** Keys of AWS, with which requests are signed. */
+  /** AWS keys with which requests must be signed. */
   readonly aws?: AwsKeys | undefined;
 }
 
@@ -26,7 +26,7 @@ const wrongGoogleKey = {
   message: "Request had invalid authentication credentials.",
 } as const;
 
-/** How each vendor takes a key, and its words for a wrong one. */
+/** How each vendor accepts a key, and its error for a wrong one. */
 const ways: Readonly<
   Record<LoopbackApi, { readonly header: string; readonly bearer?: true } & Denial>
 > = {
@@ -58,7 +58,7 @@ const ways: Readonly<
   },
 };
 
-/** Why a request is not let in; undefined when its credentials are right or none are wanted. */
+/** Why a request is refused; undefined if its credentials are valid or none are required. */
 export function denialOf(
   request: SignedRequest,
   { credentials }: { readonly credentials?: LoopbackCredentials | undefined },

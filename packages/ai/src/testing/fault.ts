@@ -1,6 +1,6 @@
-/** Something that goes wrong with one request. `afterDeltas` counts the deltas that still arrive (default 1). */
+/** A fault in one request. `afterDeltas` is the number of deltas that still arrive (default 1). */
 export type Fault =
-  /** An error response instead of a reply; the body is the vendor's usual one unless given. */
+  /** An error response instead of a reply; by default, with the vendor's usual body. */
   | {
       readonly kind: "status";
       readonly status: number;
@@ -8,7 +8,7 @@ export type Fault =
       readonly body?: string | Readonly<Record<string, unknown>> | undefined;
       readonly headers?: Readonly<Record<string, string>> | undefined;
     }
-  /** The vendor's own words for a conversation that is too long. */
+  /** The vendor's own error for a conversation that is too long. */
   | { readonly kind: "overflow" }
   /** The connection breaks. */
   | {
@@ -16,9 +16,9 @@ export type Fault =
       readonly when: "before_headers" | "after_headers" | "mid_stream";
       readonly afterDeltas?: number | undefined;
     }
-  /** The reply ends orderly but without its terminal event. */
+  /** The reply ends normally but without its terminal event. */
   | { readonly kind: "truncate"; readonly afterDeltas?: number | undefined }
-  /** Silence until the client leaves. */
+  /** Silence until the client disconnects. */
   | { readonly kind: "stall"; readonly afterDeltas?: number | undefined }
   /** Bytes that are not an event. */
   | { readonly kind: "garbage"; readonly afterDeltas?: number | undefined }
@@ -54,7 +54,7 @@ export function overloaded(status = 529): Fault {
   return { kind: "status", status, message: "Overloaded" };
 }
 
-/** How many deltas arrive before the fault; undefined when it comes before the first byte. */
+/** How many deltas arrive before the fault; undefined if it occurs before the first byte. */
 export function deltasBefore(fault: Fault | undefined): number | undefined {
   if (fault === undefined || !("afterDeltas" in fault || isMidStream(fault))) return undefined;
   return "afterDeltas" in fault ? (fault.afterDeltas ?? 1) : 1;

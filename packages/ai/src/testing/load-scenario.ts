@@ -8,10 +8,10 @@ import type { Scenario } from "./scenario.ts";
 import { conditionMembers } from "./turn-condition.ts";
 
 /**
- * Loads a scenario file: JSON with a list of turns, or a JavaScript or TypeScript module whose default
- * export is a list or a function.
+ * Loads a scenario file: JSON with a list of turns, or a JavaScript or TypeScript module whose default export
+ * is a list or a function.
  *
- * @throws {ProviderError} `invalid_request` when the file cannot be read or holds something else.
+ * @throws {ProviderError} `invalid_request` if the file cannot be read or contains something else
  */
 export async function loadScenario(path: string): Promise<Scenario> {
   const file = resolve(path);

@@ -1,8 +1,8 @@
 import { hostHeader } from "./vendors/vendor.ts";
 
 /**
- * A `fetch` that takes every request to a loopback server instead of the vendor it is meant for; the
- * server learns where that was.
+ * A `fetch` that sends every request to a loopback server instead of the intended vendor, and tells the
+ * server the original address.
  */
 export function loopbackFetch({ url }: { readonly url: string }): typeof globalThis.fetch {
   return (input, init) => {

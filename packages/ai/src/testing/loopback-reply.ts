@@ -20,12 +20,12 @@ export interface Reply {
   readonly sign: Signer;
 }
 
-/** Bytes gathered before they are sent, where no pause asks for single deltas. */
+/** How many bytes are collected before sending, unless a pause requires single deltas. */
 const batchSize = 16 * 1024;
 
 const doesComeBefore = (fault: Fault): boolean => deltasBefore(fault) === undefined;
 
-/** Plays a fault that comes before the first byte of the body; false when there is none. */
+/** Simulates a fault that occurs before the first byte of the body; returns false if there is none. */
 export function refuse(
   response: ServerResponse,
   format: WireFormat,
@@ -58,7 +58,7 @@ export function refuse(
   }
 }
 
-/** Sends an error response; a text body goes as it is. */
+/** Sends an error response; a text body is sent unchanged. */
 export function sendError(
   response: ServerResponse,
   status: number,
@@ -74,7 +74,7 @@ function writeStreamHead(response: ServerResponse, { contentType }: WireFormat):
   response.writeHead(200, { "content-type": type, "cache-control": "no-cache" });
 }
 
-/** Streams a turn as the vendor would. Ends early when the client leaves. */
+/** Streams a turn like the vendor. Ends early if the client disconnects. */
 export async function sendReply(reply: Reply): Promise<void> {
   const { response, format, played, fault } = reply;
   const { turn, request } = played;
@@ -92,7 +92,7 @@ export async function sendReply(reply: Reply): Promise<void> {
       await batch.flush();
       await sleep(delayMs);
     }
-    // The faults count what a reader sees: pieces of blocks.
+    // Faults count pieces of blocks, which is what a reader sees.
     const isPiece =
       delta.type === "text" || delta.type === "thinking" || delta.type === "tool_call";
     const isLast = delta.type === "stop";
@@ -118,7 +118,7 @@ function playFault(
 ): void {
   switch (fault.kind) {
     case "reset":
-      // What was written must arrive before the connection breaks.
+      // The data must arrive before the connection is reset.
       setTimeout(() => response.socket?.resetAndDestroy(), 5);
       return;
     case "stall":
@@ -151,7 +151,7 @@ function createBatch(response: ServerResponse, format: WireFormat) {
       parts.push(part);
       size += part.length;
     },
-    /** Sends what was gathered and waits while the client is slower than we are. */
+    /** Sends the collected bytes, and waits if the client is slower. */
     async flush(): Promise<void> {
       if (size === 0 || response.destroyed) return;
       const text = parts.join("");

@@ -41,7 +41,7 @@ async function reply(
   }
 }
 
-/** A tool turn: the model thinks, says something, calls a tool, and answers from its result. */
+/** A tool turn: the model thinks, writes text, calls a tool, and answers from its result. */
 async function toolTurn(api: LoopbackApi) {
   const seen: ScenarioRequest[] = [];
   await using server = await startLoopbackServer({
@@ -79,8 +79,8 @@ async function toolTurn(api: LoopbackApi) {
   return { first, second, seen, call, connections: server.connectionCount };
 }
 
-describe("a bound model's thinking", () => {
-  it("is signed, each block with a signature of its own", async () => {
+describe("the thinking of a bound model", () => {
+  it("is signed, with a separate signature for each block", async () => {
     const scenario = [turn([thinking("Hm."), "Hi"]), turn([thinking("Hm."), "Hi"])];
     await using server = await startLoopbackServer({ scenario });
     const model = server.model("anthropic-messages", { id: "claude-opus-5-5" });
@@ -96,8 +96,8 @@ describe("a bound model's thinking", () => {
   });
 });
 
-describe("thinking that comes back after another beginning", () => {
-  it("is refused for a bound model, unless the request asks to drop it", async () => {
+describe("thinking that is sent back after a different prefix", () => {
+  it("is refused for a bound model unless the request asks to drop it", async () => {
     const scenario = [turn([thinking("Hm."), "Hi"]), "Again", "Again"];
     await using server = await startLoopbackServer({ scenario });
     const model = server.model("anthropic-messages", { id: "claude-opus-5-5" });
@@ -141,7 +141,7 @@ describe("thinking that comes back after another beginning", () => {
 });
 
 describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
-  it("refuses what the vendor refuses, unless told not to", async () => {
+  it("refuses what the vendor refuses unless told not to", async () => {
     const nobody = [{ role: "nobody", content: "x", parts: [{ text: "x" }] }];
     const onPayload = (payload: unknown) =>
       Object.fromEntries(
@@ -157,7 +157,7 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
     expect(error).toMatchObject({ code: "invalid_request", status: 400 });
     expect(error?.message).toContain(refusal?.message);
     expect([more, takeRefusals()]).toEqual([[], [refusal]]);
-    // The turn is still there for a request that the vendor takes.
+    // The turn is still available for a request that the vendor accepts.
     expect((await reply(server, api, start("x"))).error).toBeUndefined();
 
     await using lax = await startLoopbackServer({ scenario: ["Hi"], rules: false });
@@ -165,7 +165,7 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
     expect(lax.refusals).toEqual([]);
   });
 
-  it("carries a whole tool turn with the same events as every other format", async () => {
+  it("handles a whole tool turn with the same events as every other format", async () => {
     const { first, second, call } = await toolTurn(api);
     expect(first.error).toBeUndefined();
     expect(first.events).toEqual([
@@ -194,7 +194,7 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
     expect(second.message.usage.output).toBeGreaterThan(0);
   });
 
-  it("shows a scenario the same view of the conversation", async () => {
+  it("shows a scenario the same view of the conversation in every format", async () => {
     const { seen, connections } = await toolTurn(api);
     const [first, second] = seen;
     expect(first?.systemPrompt).toBe("Be brief.");
@@ -235,7 +235,7 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
     ["an error event", { kind: "error_event", message: "Overloaded" }, "overloaded"],
   ];
 
-  it.each(faults)("turns %s into its error and keeps the turn", async (_, fault, code) => {
+  it.each(faults)("converts %s to its error and keeps the turn", async (_, fault, code) => {
     const scenario = [turn("a reply of several pieces", { chunkSize: 4 })];
     await using server = await startLoopbackServer({ scenario, faults: [fault] });
     const failed = await reply(server, api, start("go"));
@@ -245,7 +245,7 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
     expect(message.content).toMatchObject([{ text: "a reply of several pieces" }]);
   });
 
-  it("tells how long a 429 asks to wait", async () => {
+  it("reports the retry delay of a 429", async () => {
     await using server = await startLoopbackServer({ scenario: ["x"], faults: [rateLimited(3)] });
     const { error } = await reply(server, api, start("go"));
     expect(error?.retryAfterMs).toBe(3000);
@@ -257,7 +257,7 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
     expect((await reply(server, api, start("go"))).message.stopReason).toBe("error");
   });
 
-  it("is silent in a stall until the client gives up", async () => {
+  it("stays silent in a stall until the client gives up", async () => {
     const scenario = [turn("several pieces of text", { chunkSize: 4 })];
     await using server = await startLoopbackServer({ scenario, faults: [{ kind: "stall" }] });
     const { error, message } = await reply(server, api, start("go"), { idleTimeoutMs: 60 });
@@ -265,13 +265,13 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
     expect(message.content).toMatchObject([{ text: "seve" }]);
   });
 
-  it("reports a cut reply as length", async () => {
+  it("reports a truncated reply as length", async () => {
     const scenario = [turn("cut", { stopReason: "length" })];
     await using server = await startLoopbackServer({ scenario });
     expect((await reply(server, api, start("go"))).message.stopReason).toBe("length");
   });
 
-  it("counts the tokens a turn names", async () => {
+  it("reports the token counts that a turn specifies", async () => {
     const usage = { input: 100, output: 20, cacheRead: 50 };
     await using server = await startLoopbackServer({ scenario: [turn("x", { usage })] });
     const { message } = await reply(server, api, start("go"));
@@ -283,7 +283,7 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
     });
   });
 
-  it("streams many deltas in time linear to their number", async () => {
+  it("streams many deltas in linear time", async () => {
     const scenario = [turn(text("x".repeat(40_000), { chunkSize: 10 }))];
     await using server = await startLoopbackServer({ scenario, records: false });
     const replying = stream(server.model(api), start("go"), { apiKey: "k" });
@@ -294,7 +294,7 @@ describe.each(loopbackApis)("startLoopbackServer in %s", (api) => {
 });
 
 describe("startLoopbackServer", () => {
-  it("records bodies and headers, lists models, and refuses what it does not know", async () => {
+  it("records bodies and headers, lists models, and refuses unknown paths", async () => {
     await using server = await startLoopbackServer({ scenario: ["hi"], models: ["a", "b"] });
     await reply(server, "openai-completions", start("go"));
     expect(server.requests[0]).toMatchObject({
@@ -307,14 +307,14 @@ describe("startLoopbackServer", () => {
     expect((await fetch(`${server.url}/elsewhere`)).status).toBe(404);
   });
 
-  it("answers a request too many with an error that says so", async () => {
+  it("answers an excess request with a clear error", async () => {
     await using server = await startLoopbackServer({ scenario: [] });
     const { error } = await reply(server, "openai-completions", start("go"));
     expect(error?.code).toBe("invalid_request");
     expect(error?.message).toContain("The scenario has no turn for request 1");
   });
 
-  it("sends each delta by itself when a turn is paced", async () => {
+  it("sends each delta separately when a turn is paced", async () => {
     const scenario = [turn("abcdef", { chunkSize: 2, delayMs: 15 })];
     await using server = await startLoopbackServer({ scenario });
     const arrivals: number[] = [];
@@ -326,14 +326,14 @@ describe("startLoopbackServer", () => {
     expect((arrivals[2] ?? 0) - (arrivals[0] ?? 0)).toBeGreaterThan(20);
   });
 
-  it("serves a local model without any key", async () => {
+  it("serves a local model without a key", async () => {
     await using server = await startLoopbackServer({ scenario: ["hi"] });
     const { error } = await reply(server, "openai-completions", start("go"), { apiKey: undefined });
     expect(error).toBeUndefined();
     expect(server.requests[0]?.headers).not.toHaveProperty("authorization");
   });
 
-  it("plays the fault of a turn once", async () => {
+  it("simulates the fault of a turn once", async () => {
     const scenario = [turn("x", { fault: overloaded(503) }), "fine"];
     await using server = await startLoopbackServer({ scenario });
     expect((await reply(server, "openai-responses", start("go"))).error?.code).toBe("overloaded");

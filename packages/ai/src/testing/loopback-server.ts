@@ -18,39 +18,36 @@ import { type Vendor, vendorDenial } from "./vendors/vendor.ts";
 import { objectOf } from "./wire/json.ts";
 import type { WireFormat } from "./wire/wire-format.ts";
 
-/** What a loopback server serves. */
+/** The configuration of a loopback server. */
 export interface LoopbackOptions {
   readonly scenario: Scenario;
   /**
-   * Faults by request number from 0, or a function of it. The turn of a faulted request is not used
-   * up: the next request gets it again.
+   * Faults by request number from 0, or a function of it. A faulted request does not use up a turn: the next
+   * request gets it.
    */
   readonly faults?:
     | readonly (Fault | undefined)[]
     | ((index: number) => Fault | undefined)
     | undefined;
-  /** Ids that `GET /v1/models` lists. Default one. */
+  /** The ids that `GET /v1/models` lists. By default, one. */
   readonly models?: readonly string[] | undefined;
   /** Whether bodies and headers are kept. Default true. */
   readonly records?: boolean | undefined;
-  /**
-   * Whether a request that breaks the vendor's rules is answered as the vendor does, with status 400.
-   * Default true.
-   */
+  /** Whether a request that breaks the vendor's rules gets the vendor's error, with status 400. Default true. */
   readonly rules?: boolean | undefined;
-  /** Limits by model id, which requests must keep; those of {@link LoopbackServer.model} are known. */
+  /** The limits of models by id, which requests must respect; those of {@link LoopbackServer.model} are known. */
   readonly limits?: Readonly<Record<string, ModelLimits>> | undefined;
   /**
-   * What requests have to carry in the vendor's way; others are answered as the vendor does, with status
-   * 401 or 403. Default nothing.
+   * The credentials that requests must contain, in the vendor's form; other requests get the vendor's error,
+   * with status 401 or 403. By default, none.
    */
   readonly credentials?: LoopbackCredentials | undefined;
   /**
-   * Serves as one vendor's endpoint, for requests through {@link loopbackFetch}: another address is
-   * answered with 404, a key in another place with 401, what the vendor refuses with 400.
+   * Serves the endpoint of one vendor, for requests through {@link loopbackFetch}: another address gets 404,
+   * a key in the wrong place 401, and what the vendor refuses 400.
    */
   readonly vendor?: Vendor | undefined;
-  /** Default any free one. */
+  /** By default, any free port. */
   readonly port?: number | undefined;
 }
 
@@ -67,14 +64,14 @@ export interface RecordedRequest {
 
 /** A running loopback server. */
 export interface LoopbackServer extends AsyncDisposable {
-  /** Its origin, e.g. `http://127.0.0.1:40123`. */
+  /** The origin, e.g. `http://127.0.0.1:40123`. */
   readonly url: string;
-  /** Base URL by wire format, as models carry it. */
+  /** Base URLs by wire format, for models. */
   readonly urls: Readonly<Record<LoopbackApi, string>>;
-  /** The model requests so far, in order; empty when the server does not record. */
+  /** The model requests so far, in order; empty if the server does not record. */
   readonly requests: readonly RecordedRequest[];
   readonly requestCount: number;
-  /** What broke the vendor's rules so far, in order. */
+  /** The violations of the vendor's rules so far, in order. */
   readonly refusals: readonly Refusal[];
   /** TCP connections opened so far. */
   readonly connectionCount: number;
@@ -89,11 +86,11 @@ export function startLoopbackServer(options: LoopbackOptions): Promise<LoopbackS
   return serve(options);
 }
 
-/** The same, with a till that says what replies cost. */
+/** Like {@link startLoopbackServer}, with a till that charges for replies. */
 export async function serve(options: LoopbackOptions, till?: Till): Promise<LoopbackServer> {
   const loopback = new Loopback(options, till);
-  // An import would ask for every export, and one of them loads Node's `fetch`: a third of what a host
-  // over a scripted model took to start, which serves nothing.
+  // An import would evaluate every export, and one of them loads Node's `fetch`. That took a third of the
+  // start of a host with a scripted model, which does not even serve anything.
   const { createServer } = process.getBuiltinModule("node:http");
   const server = createServer((request, response) => {
     loopback.serve(request, response).catch(() => response.destroy());
@@ -220,7 +217,7 @@ class Loopback {
   async #answer(task: Task): Promise<void> {
     const { response, format, asked, index, characters } = task;
     const given = this.#fault(index);
-    // A fault instead of a reply asks nothing of the scenario.
+    // If a fault replaces the reply, the scenario is not consulted.
     if (refuse(response, format, given)) return;
     try {
       const plain = format.parse(asked.body, asked.path);
@@ -235,7 +232,7 @@ class Loopback {
       await sendReply({ response, format, played, fault, sign, ...size });
     } catch (error) {
       if (response.headersSent) throw error;
-      // No turn left or a scenario that throws: the author's mistake, not a failure to try again.
+      // The scenario has no turn left or has thrown: an error of its author, so a retry is pointless.
       const message = error instanceof Error ? error.message : String(error);
       sendError(response, 400, format.errorBody(400, message));
     }

@@ -33,7 +33,7 @@ const plain = loopbackApis.filter((api) =>
   /^(?:anthropic-messages|bedrock|mistral|openai-|google-gen)/.test(api),
 );
 
-it.each(plain)("keeps an exchange over %s that replays as it was", async (api) => {
+it.each(plain)("records an exchange over %s that replays unchanged", async (api) => {
   const scenario = [
     turn([text(`The key is ${key}.`, { chunkSize: 200 }), toolCall("read", { path: "a.txt" })]),
   ];
@@ -67,7 +67,7 @@ it.each(plain)("keeps an exchange over %s that replays as it was", async (api) =
   );
 });
 
-it("keeps a refusal of the vendor's", async () => {
+it("records a refusal of the vendor", async () => {
   const fault = { kind: "status", status: 429, message: `Too often, ${key}` } as const;
   await using server = await startLoopbackServer({ scenario: [turn("x", { fault })] });
   const { stopReason } = await recordFixture(requestFor(server.model("openai-completions")));
@@ -76,7 +76,7 @@ it("keeps a refusal of the vendor's", async () => {
   expect(read("stream.sse")).toContain("Too often, xxxx");
 });
 
-it("overwrites nothing, and keeps nothing of a server that is not there", async () => {
+it("overwrites nothing, and records nothing if there is no server", async () => {
   await using server = await startLoopbackServer({ scenario: ["Hi."] });
   const model = server.model("openai-completions");
   const gone = { ...model, baseUrl: "http://127.0.0.1:1/v1" };

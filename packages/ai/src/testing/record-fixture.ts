@@ -8,9 +8,9 @@ import { redactSecrets } from "../redact-secrets.ts";
 import { createStream } from "../stream.ts";
 import { mapPayloads } from "./wire/event-stream.ts";
 
-/** What a fixture's `input.json` holds: a request, and the response besides its body. */
+/** The contents of a fixture's `input.json`: the request, and the response without its body. */
 export interface FixtureInput {
-  /** Where the bytes come from. */
+  /** The origin of the bytes. */
   readonly provenance: string;
   readonly model: Model;
   readonly context: Context;
@@ -18,25 +18,25 @@ export interface FixtureInput {
   readonly response: { readonly status: number; readonly headers: Record<string, string> };
 }
 
-/** A real exchange to keep. */
+/** A real exchange to record. */
 export interface FixtureRequest {
   readonly model: Model;
   readonly prompt: string;
   readonly options: FixtureInput["options"];
-  /** Keys, headers and `fetch`; none of it is kept. */
+  /** Keys, headers and `fetch`, none of which are recorded. */
   readonly auth: Pick<StreamOptions, "apiKey" | "headers" | "fetch" | "environment">;
-  /** Further texts that must not be kept. */
+  /** Other texts that must not be recorded. */
   readonly secrets: Iterable<string>;
-  /** Made if it is missing; a folder that is not empty is refused. */
+  /** Created if it does not exist; a folder that is not empty is refused. */
   readonly folder: string;
-  /** Today, for the provenance. */
+  /** The current date, for the provenance. */
   readonly date: Date;
 }
 
-/** Headers that say how a reply is to be read; others may tell whose account it was. */
+/** Headers that describe how to read a reply; others may identify the account. */
 const keptHeaders = ["content-type", "retry-after", "retry-after-ms"];
 
-/** A tool, so that a prompt may make the model call one. */
+/** A tool that a prompt can ask the model to call. */
 const readTool = {
   name: "read",
   description: "Reads a file.",
@@ -53,11 +53,11 @@ interface Exchange {
 }
 
 /**
- * Sends one prompt to a model and keeps the exchange, without keys, as a fixture of the tests: a folder
- * for `src/<api>/__fixtures__`. A refusal of the vendor's is kept too.
+ * Sends one prompt to a model and records the exchange, without keys, as a test fixture: a folder for
+ * `src/<api>/__fixtures__`. Also records a refusal of the vendor.
  *
  * @returns the reply
- * @throws when no response came, or when the folder is not empty
+ * @throws if no response arrived, or if the folder is not empty
  */
 export async function recordFixture(request: FixtureRequest): Promise<AssistantMessage> {
   const { model, prompt, options, auth, folder, date } = request;
@@ -92,7 +92,7 @@ export async function recordFixture(request: FixtureRequest): Promise<AssistantM
   return reply.message;
 }
 
-/** Writes a fixture with the request and the events that it stands for. */
+/** Writes a fixture with the request and the events that result from it. */
 async function writeFixture(folder: string, input: FixtureInput, bytes: Buffer): Promise<void> {
   let body: unknown;
   const fetch: typeof globalThis.fetch = async (_url, init) => {
@@ -100,7 +100,7 @@ async function writeFixture(folder: string, input: FixtureInput, bytes: Buffer):
     return new Response(Uint8Array.from(bytes), input.response);
   };
   const { model, context, options } = input;
-  // As the tests replay it.
+  // Replayed the way the tests replay it.
   const { events } = await play(model, context, { apiKey: "key", ...options, fetch });
   const files = {
     "input.json": `${JSON.stringify(input, null, 2)}\n`,
@@ -113,7 +113,7 @@ async function writeFixture(folder: string, input: FixtureInput, bytes: Buffer):
   }
 }
 
-/** Whether a body is AWS's binary messages, each of which has checksums. */
+/** Whether a body consists of AWS's binary messages, which have checksums. */
 function isBinary({ headers }: FixtureInput["response"]): boolean {
   return headers["content-type"]?.startsWith("application/vnd.amazon.eventstream") === true;
 }
@@ -149,7 +149,7 @@ async function keep(
   try {
     for await (const piece of body ?? []) pieces.push(piece);
   } catch {
-    // A reply that breaks off is kept as far as it came.
+    // A truncated reply is recorded as far as it arrived.
   }
   const kept = keptHeaders.flatMap((name) => {
     const value = headers.get(name);
@@ -158,14 +158,14 @@ async function keep(
   return { bytes: Buffer.concat(pieces), response: { status, headers: Object.fromEntries(kept) } };
 }
 
-/** The body reaches us decoded. */
+/** The body arrives decoded. */
 function withoutEncoding(headers: Headers): Headers {
   const rest = new Headers(headers);
   for (const name of ["content-encoding", "content-length", "transfer-encoding"]) rest.delete(name);
   return rest;
 }
 
-/** The model as the catalogue has it: a user's own address and headers are nobody else's business. */
+/** The model as in the catalogue, because a user's own address and headers are private. */
 async function publicModel(model: Model): Promise<Model> {
   const { headers: _, ...rest } = model;
   const known = (await loadModels(model.provider)).find(({ id }) => id === model.id);
@@ -174,7 +174,7 @@ async function publicModel(model: Model): Promise<Model> {
   return { ...rest, baseUrl: `https://vendor.invalid${path.replaceAll(/%7B|%7D/g, "")}` };
 }
 
-/** Keys become as many x, so that what counts bytes stays right. */
+/** Replaces keys with the same number of x, so that byte counts stay valid. */
 function redacted(text: string, secrets: readonly string[]): string {
   const hidden = secrets
     .filter((secret) => secret.length >= 8)

@@ -38,7 +38,7 @@ const recorded = (directory: string, count: number) =>
   vi.waitFor(async () => expect(await listRecordings(directory)).toHaveLength(count));
 
 describe.each(loopbackApis)("recordingFetch and replayFetch over %s", (api) => {
-  it("replay what was recorded, whole, as recorded and byte by byte", async () => {
+  it("replay recordings whole, in the recorded pieces and byte by byte", async () => {
     const directory = temporaryFolder();
     await using server = await startLoopbackServer({ scenario });
     const live = await replies(server, api, { fetch: recordingFetch({ directory }) });
@@ -50,7 +50,7 @@ describe.each(loopbackApis)("recordingFetch and replayFetch over %s", (api) => {
     expect(server.requestCount).toBe(2);
   });
 
-  it("keep no key", async () => {
+  it("record no key", async () => {
     const directory = temporaryFolder();
     await using server = await startLoopbackServer({ scenario });
     await replies(server, api, { fetch: recordingFetch({ directory }) });
@@ -63,7 +63,7 @@ describe.each(loopbackApis)("recordingFetch and replayFetch over %s", (api) => {
 });
 
 describe("recordingFetch", () => {
-  it("keeps error responses and appends to what is there", async () => {
+  it("records error responses and keeps existing recordings", async () => {
     const directory = temporaryFolder();
     await using server = await startLoopbackServer({ scenario, faults: [rateLimited(2)] });
     await replies(server, "openai-completions", { fetch: recordingFetch({ directory }) });
@@ -78,7 +78,7 @@ describe("recordingFetch", () => {
 });
 
 describe("replayFetch", () => {
-  it("refuses another path and a request too many", async () => {
+  it("refuses another path and an excess request", async () => {
     const directory = temporaryFolder();
     await using server = await startLoopbackServer({ scenario });
     await (await recordingFetch({ directory })(`${server.url}/v1/models`)).text();

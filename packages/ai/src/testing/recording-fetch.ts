@@ -9,16 +9,16 @@ type Fetch = typeof globalThis.fetch;
 
 /** Where and how exchanges are recorded. */
 export interface RecordingOptions {
-  /** Made when it is missing; recordings already there are kept. */
+  /** Created if it does not exist; existing recordings are kept. */
   readonly directory: string;
   /** Default the global `fetch`. */
   readonly fetch?: Fetch | undefined;
 }
 
 /**
- * A `fetch` that keeps each exchange in files: the request without its keys, and the response's bytes
- * in the pieces in which they arrived. The files are there when the body has been read to its end, or
- * its reader has left.
+ * A `fetch` that records each exchange in files: the request without its keys, and the bytes of the response
+ * in the pieces in which they arrived. The files exist once the body has been read to its end or its reader
+ * has stopped.
  */
 export function recordingFetch({ directory, fetch = globalThis.fetch }: RecordingOptions): Fetch {
   let next: Promise<number> | undefined;
@@ -39,10 +39,10 @@ export function recordingFetch({ directory, fetch = globalThis.fetch }: Recordin
         request: await request,
         response: { status, headers, chunkBytes, isCut },
       };
-      // Synchronous: who leaves a reply at its last event does not wait for its files.
+      // Synchronous: a caller that stops at the last event does not wait for the files.
       writeFileSync(join(directory, `${name}.bin`), Buffer.concat(chunks), { mode: 0o600 });
       const json = `${JSON.stringify(recording, null, 2)}\n`;
-      // A recording counts once its JSON is there, so it must never be seen half written.
+      // A recording is valid once its JSON exists, so the file must never be visible half-written.
       const path = join(directory, `${name}.json`);
       writeFileSync(`${path}.part`, json, { mode: 0o600 });
       renameSync(`${path}.part`, path);
@@ -52,7 +52,7 @@ export function recordingFetch({ directory, fetch = globalThis.fetch }: Recordin
       return response;
     }
     const { status, statusText, headers } = response;
-    // The reader may leave when it has what it wanted; only the vendor can cut a reply off.
+    // A reader may stop early on purpose; only the vendor can cut a reply off.
     const hasLeft = () => init?.signal?.aborted ?? false;
     return new Response(keep(response.body, save, hasLeft), { status, statusText, headers });
   };
@@ -63,7 +63,7 @@ async function nextNumber(directory: string): Promise<number> {
   return Number((await listRecordings(directory)).at(-1) ?? 0) + 1;
 }
 
-/** Passes a body on and saves it at its end, whatever the end is. */
+/** Passes a body on and saves it at its end, however it ends. */
 function keep(
   body: ReadableStream<Uint8Array>,
   save: (chunks: readonly Uint8Array[], isCut: boolean) => Promise<void>,
@@ -72,7 +72,7 @@ function keep(
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
   let saving: Promise<void> | undefined;
-  // Once: a reader that leaves also ends the read that is under way.
+  // Only once: a reader that stops also ends the read in progress.
   const saveOnce = (isCut: boolean): Promise<void> => {
     saving ??= save(chunks, isCut);
     return saving;
@@ -112,7 +112,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
   "anthropic-organization-id",
 ]);
 
-/** Bodies reach us decoded: what says otherwise would mislead a reader. */
+/** Bodies arrive decoded, so headers that say otherwise would mislead a reader. */
 const encodingHeaders: ReadonlySet<string> = new Set([
   "content-encoding",
   "content-length",

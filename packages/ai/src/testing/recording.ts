@@ -1,12 +1,12 @@
 import { readdir } from "node:fs/promises";
 
-/** One exchange as it is kept in `<number>.json`; the body's bytes are beside it in `<number>.bin`. */
+/** One exchange in `<number>.json`; the bytes of the body are in `<number>.bin`. */
 export interface Recording {
   readonly request: {
     readonly method: string;
     readonly url: string;
     readonly headers: Readonly<Record<string, string>>;
-    /** Parsed when it was JSON. */
+    /** Parsed if it was JSON. */
     readonly body: unknown;
   };
   readonly response: {
@@ -14,12 +14,12 @@ export interface Recording {
     readonly headers: Readonly<Record<string, string>>;
     /** Sizes of the pieces in which the body arrived, in bytes. */
     readonly chunkBytes: readonly number[];
-    /** The body broke off, or the client stopped reading. */
+    /** Whether the body broke off or the client stopped reading. */
     readonly isCut: boolean;
   };
 }
 
-/** Names of the recordings in a directory, in order and without their endings. */
+/** The names of the recordings in a directory, in order and without extensions. */
 export async function listRecordings(directory: string): Promise<string[]> {
   const names = await readdir(directory);
   return names

@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { ProviderError } from "../errors.ts";
 import { listRecordings, type Recording } from "./recording.ts";
 
-/** What is replayed. */
+/** The configuration of a replay. */
 export interface ReplayOptions {
-  /** Where `recordingFetch` wrote. */
+  /** The folder of a `recordingFetch`. */
   readonly directory: string;
-  /** Size of the pieces, in bytes. Default as they were recorded. */
+  /** The size of the pieces, in bytes. By default, as recorded. */
   readonly chunkBytes?: number | undefined;
 }
 
 /**
- * A `fetch` that answers from recordings, in their order. Nothing leaves the machine. A request to
- * another path than the recorded one, or one too many, is an error that says so.
+ * A `fetch` that answers from recordings, in their order. Nothing leaves the machine. A request to a
+ * different path than the recorded one, or an excess request, fails with a clear error.
  */
 export function replayFetch({ directory, chunkBytes }: ReplayOptions): typeof globalThis.fetch {
   let names: Promise<string[]> | undefined;

@@ -9,16 +9,16 @@ import { openaiCompletionsWire } from "./wire/openai-completions.ts";
 import { openaiResponsesWire } from "./wire/openai-responses.ts";
 import type { WireFormat } from "./wire/wire-format.ts";
 
-/** Where a wire format is served. */
+/** The path at which a wire format is served. */
 interface Route {
   readonly api: LoopbackApi;
   readonly path: RegExp;
   readonly format: WireFormat;
-  /** The base URL of a model behind the server's origin. */
+  /** The base URL of a model, relative to the server's origin. */
   readonly base: string;
 }
 
-/** The first whose path fits a request serves it. */
+/** The first route whose path matches serves a request. */
 const routes: readonly Route[] = [
   {
     api: "azure-openai-responses",
@@ -52,7 +52,7 @@ const routes: readonly Route[] = [
   },
   { api: "anthropic-messages", path: /\/messages$/, format: anthropicMessagesWire, base: "" },
   {
-    // Behind a path of its own: Mistral's path is that of chat completions.
+    // Under a separate path, because Mistral's path is the same as that of chat completions.
     api: "mistral-conversations",
     path: /\/mistral(?:\/v1)?\/chat\/completions$/,
     format: mistralConversationsWire,
@@ -78,7 +78,7 @@ export function routeOf(path: string, api?: LoopbackApi): Route | undefined {
   return routes.find((route) => (api === undefined ? route.path.test(path) : route.api === api));
 }
 
-/** Base URL by wire format, as models carry it. */
+/** Base URLs by wire format, for models. */
 export function baseUrls(origin: string): Readonly<Record<LoopbackApi, string>> {
   const urls = routes.map(({ api, base }) => [api, `${origin}${base}`] as const);
   return Object.fromEntries(urls) as Record<LoopbackApi, string>;

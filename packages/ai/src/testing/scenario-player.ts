@@ -11,16 +11,16 @@ export interface PlainRequest extends Context {
   readonly model: string;
 }
 
-/** A turn that is about to be played, and the request it answers. */
+/** The next turn to play and the request it answers. */
 export interface PlayedTurn {
   readonly turn: Turn;
   readonly request: ScenarioRequest;
 }
 
-/** Publishes what each scripted model reads in this process, so that a test can fail because of it. */
+/** Publishes what each scripted model in this process reads, so that a test can fail because of it. */
 const requestChannel = channel("@tau-agent/ai/testing/request");
 
-/** Plays a scenario: knows which turns have been used. */
+/** Plays a scenario; tracks which turns have been used. */
 export class ScenarioPlayer {
   readonly #scenario: Scenario;
   readonly #used = new Set<number>();
@@ -31,10 +31,10 @@ export class ScenarioPlayer {
   }
 
   /**
-   * The turn that answers a request: `turn`, or that of the scenario. With `keep` it is not used up: the
-   * same request may come again.
+   * The turn that answers a request: `turn`, or the next one of the scenario. With `keep`, it is not used up,
+   * because the same request may be repeated.
    *
-   * @throws {ProviderError} `invalid_request` when no turn is left that fits.
+   * @throws {ProviderError} `invalid_request` if no matching turn is left
    */
   async next(
     plain: PlainRequest,
@@ -125,7 +125,7 @@ function textOf(content: string | readonly UserContent[]): string {
   return content.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
 
-/** The user's words, without the note on date and platform that a coding agent adds. */
+/** The user's text, without the note on date and platform that a coding agent adds. */
 function ownText(text: string): string {
   return text
     .replace(/\s*<environment>\n[^<]*<\/environment>$/, "")

@@ -6,11 +6,11 @@ export interface SeenToolResult {
   readonly toolName: string;
   readonly toolCallId: string;
   readonly text: string;
-  /** Not on the wire in OpenAI's formats: always false there. */
+  /** Not transmitted in OpenAI's formats, where it is always false. */
   readonly isError: boolean;
 }
 
-/** What the scripted model is shown, the same in every wire format. */
+/** The request as a scripted model sees it, the same in every wire format. */
 export interface ScenarioRequest {
   readonly model: string;
   readonly systemPrompt: string;
@@ -18,8 +18,8 @@ export interface ScenarioRequest {
   readonly tools: readonly ToolDefinition[];
   /** Number of this request, from 0. */
   readonly index: number;
-  /** Text of the last user message, without the notes of Tau at its end. */
+  /** Text of the last user message, without the notes that Tau appends. */
   readonly lastUserText: string;
-  /** Results of the calls in the last reply, in order; empty when a user message came after them. */
+  /** Results of the calls in the last reply, in order; empty if a user message came after them. */
   readonly toolResults: readonly SeenToolResult[];
 }

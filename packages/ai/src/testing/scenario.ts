@@ -4,21 +4,21 @@ import type { Fault } from "./fault.ts";
 import type { ScenarioRequest } from "./scenario-request.ts";
 import type { TurnCondition } from "./turn-condition.ts";
 
-/** How a block is cut into deltas. */
+/** How a block is split into deltas. */
 export interface Pacing {
   /** Characters per delta. Default 24. */
   readonly chunkSize?: number | undefined;
-  /** Pause before each delta, in ms. Default none. */
+  /** Pause before each delta, in ms. Default: none. */
   readonly delayMs?: number | undefined;
 }
 
-/** Text the scripted model says. */
+/** Text that the scripted model writes. */
 export interface ScriptedText extends Pacing {
   readonly type: "text";
   readonly text: string;
 }
 
-/** What the scripted model thinks. */
+/** Thinking of the scripted model. */
 export interface ScriptedThinking extends Pacing {
   readonly type: "thinking";
   readonly thinking: string;
@@ -26,14 +26,14 @@ export interface ScriptedThinking extends Pacing {
   readonly signature?: string | undefined;
 }
 
-/** A tool the scripted model calls. */
+/** A tool call of the scripted model. */
 export interface ScriptedToolCall extends Pacing {
   readonly type: "toolCall";
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** Default made from the number of the request and the place in the turn. */
+  /** By default, derived from the number of the request and the position in the turn. */
   readonly id?: string | undefined;
-  /** Sent instead of `arguments`, as it is: for malformed JSON. */
+  /** Sent unchanged instead of `arguments`, to simulate malformed JSON. */
   readonly rawArguments?: string | undefined;
 }
 
@@ -44,26 +44,26 @@ export type ScriptedBlock = ScriptedText | ScriptedThinking | ScriptedToolCall;
 export interface Turn extends Pacing {
   /** Blocks in order; a string is a text. */
   readonly content?: string | readonly (string | ScriptedBlock)[] | undefined;
-  /** Only played when this holds for the request; without it, always. */
+  /** The turn is played only if this matches the request; without it, always. */
   readonly when?: TurnCondition | undefined;
-  /** The turn stays in the scenario after it was played. */
+  /** Whether the turn stays in the scenario after it was played. */
   readonly repeat?: boolean | undefined;
-  /** Default estimated at four characters per token. */
+  /** By default, estimated at four characters per token. */
   readonly usage?: TokenCounts | undefined;
   /** Default `toolUse` with tool calls, else `stop`. */
   readonly stopReason?: Extract<StopReason, "stop" | "length" | "toolUse"> | undefined;
-  /** What goes wrong while this turn is played. */
+  /** The fault to simulate while this turn is played. */
   readonly fault?: Fault | undefined;
 }
 
-/** Decides a reply from a request; nothing means the scenario is over. */
+/** Computes a reply for a request; undefined if the scenario is over. */
 export type ScenarioFunction = (
   request: ScenarioRequest,
 ) => Turn | string | undefined | Promise<Turn | string | undefined>;
 
 /**
- * What a scripted model says: a list of turns, of which each request takes the first unused one whose
- * condition holds, or a function that decides.
+ * The replies of a scripted model: a list of turns, of which each request uses the first unused one whose
+ * condition holds, or a function.
  */
 export type Scenario = readonly (Turn | string)[] | ScenarioFunction;
 

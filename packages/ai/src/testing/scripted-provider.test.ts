@@ -63,7 +63,7 @@ const emptyReply = {
 };
 
 describe("scriptedProvider", () => {
-  it("reads a prompt of any size, unless a turn says that it was too much", async () => {
+  it("accepts a prompt of any size unless a turn reports an overflow", async () => {
     const large = say("x".repeat(2_000_000));
     const { error, message } = await reply(streamOf(["Read it"]), large);
     expect(error).toBeUndefined();
@@ -73,7 +73,7 @@ describe("scriptedProvider", () => {
     expect(over.error?.code).toBe("context_overflow");
   });
 
-  it("streams thinking, text and a tool call in pieces of the wanted size", async () => {
+  it("streams thinking, text and a tool call in pieces of the requested size", async () => {
     const stream = streamOf([
       turn([thinking("hm"), text("abcdef", { chunkSize: 2 }), toolCall("read", { path: "x" })]),
     ]);
@@ -87,14 +87,14 @@ describe("scriptedProvider", () => {
     expect(message.usage.output).toBeGreaterThan(0);
   });
 
-  it("never cuts a surrogate pair", async () => {
+  it("never splits a surrogate pair", async () => {
     const stream = streamOf([turn(text("😀😀", { chunkSize: 1 }))]);
     const { message, events } = await reply(stream, say("go"));
     expect(message.content[0]).toMatchObject({ text: "😀😀" });
     expect(events.filter((type) => type === "text_delta")).toHaveLength(2);
   });
 
-  it("lets a function react to what the tools returned", async () => {
+  it("lets a function react to the results of tools", async () => {
     const stream = streamOf(({ toolResults, lastUserText }) =>
       toolResults.length === 0 ? toolReader : `${lastUserText}: ${toolResults[0]?.text}`,
     );
@@ -103,7 +103,7 @@ describe("scriptedProvider", () => {
     expect(message.content[0]).toMatchObject({ text: "fix it: line 7 fails" });
   });
 
-  it("takes the first turn whose condition holds and fills in what it captured", async () => {
+  it("uses the first turn whose condition holds and fills in captures", async () => {
     const stream = streamOf([
       { when: { lastToolIsError: true }, content: "sorry" },
       {
@@ -122,7 +122,7 @@ describe("scriptedProvider", () => {
     expect((await reply(stream, say("x"))).message.content[0]).toMatchObject({ text: "otherwise" });
   });
 
-  it("says which request found no turn", async () => {
+  it("reports which request found no turn", async () => {
     const stream = streamOf(["only one"]);
     await reply(stream, say("first"));
     const { error } = await reply(stream, say("second"));
@@ -171,7 +171,7 @@ describe("scenarioFileProvider", () => {
   const shared = scenarioFileProvider();
   const keeping = createStream({ providers: { scripted: async () => shared } });
 
-  it("plays a JSON file named as the model and remembers its progress", async () => {
+  it("plays a JSON file named by the model's id and remembers its progress", async () => {
     const file = join(temporaryFolder(), "a.json");
     await writeFile(file, JSON.stringify(["one", { content: [{ type: "text", text: "two" }] }]));
     const model = scriptedModel({ id: file });
@@ -197,7 +197,7 @@ describe("scenarioFileProvider", () => {
     [JSON.stringify([{ when: { lastUserInclude: "x" } }]), 'unknown condition "lastUserInclude"'],
     [JSON.stringify([{ when: { lastUserMatches: "(" } }]), "Invalid regular expression"],
     [JSON.stringify(["a", { fault: { kind: "boom" } }]), "turn 2: unknown kind of fault"],
-  ])("names the file and the fault of %s", async (json, words) => {
+  ])("names the file and the error of %s", async (json, words) => {
     const file = join(temporaryFolder(), "bad.json");
     await writeFile(file, json);
     const { error } = await reply(stream, say("hi"), scriptedModel({ id: file }));

@@ -9,18 +9,18 @@ import type { Scenario } from "./scenario.ts";
 import { type PlainRequest, type PlayedTurn, ScenarioPlayer } from "./scenario-player.ts";
 import { turnDeltas, usageOf } from "./turn-deltas.ts";
 
-/** A pseudo wire format: a scenario in this process. */
+/** A pseudo wire format that plays a scenario in this process. */
 export type ScriptedProvider = Provider<PlainRequest, Delta>;
 
-/** A provider whose replies are the turns of a scenario; its own progress is kept across requests. */
+/** A provider whose replies are the turns of a scenario; it tracks its progress across requests. */
 export function scriptedProvider(scenario: Scenario): ScriptedProvider {
   const player = new ScenarioPlayer(scenario);
   return createProvider(async () => player);
 }
 
 /**
- * A provider whose models are scenario files: a model's id is the path of its file, loaded at its
- * first request. Make one and keep it: how far a scenario has come is kept here.
+ * A provider whose models are scenario files: a model's id is the path of its file, which is loaded with the
+ * first request. Create it once and reuse it, because it tracks the progress of each scenario.
  */
 export function scenarioFileProvider(): ScriptedProvider {
   const players = new Map<string, Promise<ScenarioPlayer>>();
@@ -33,7 +33,7 @@ export function scenarioFileProvider(): ScriptedProvider {
   });
 }
 
-/** A model for a scripted provider; free of charge unless told otherwise. */
+/** A model for a scripted provider; free of charge by default. */
 export function scriptedModel(overrides: Partial<Model> = {}): Model {
   return {
     id: "scenario",
@@ -77,7 +77,7 @@ async function* play(
   let left = deltasBefore(fault);
   if (fault !== undefined && left === undefined) throw faultError(fault);
   const characters = request.systemPrompt.length + countCharacters(request.messages);
-  // A scripted model reads whatever it is given: only a turn's own usage is more than the window.
+  // A scripted model accepts input of any size: only a turn's explicit usage can exceed the window.
   const usage = usageOf(turn, Math.min(characters, contextWindow * 4));
   for (const { delta, delayMs } of turnDeltas(turn, request.index, usage)) {
     if (fault !== undefined && left !== undefined && left-- <= 0) {

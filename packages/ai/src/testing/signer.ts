@@ -3,15 +3,15 @@ import { rememberBoundThinking } from "./rules/bound-thinking.ts";
 import { modelOf } from "./rules/common.ts";
 import type { RuleMemory, RuleRequest } from "./rules/rule.ts";
 
-/** The signature of a scripted block of thinking, from that of the scenario if it has one. */
+/** Returns the signature for a scripted thinking block, given the scenario's signature if there is one. */
 export type Signer = (scripted: string | undefined) => string | undefined;
 
-/** Models whose thinking is valid only after the conversation it was made in. */
+/** Models whose thinking is valid only after the conversation in which it was made. */
 const boundModels = /claude-(?:opus|sonnet|haiku)-5[.-]5|claude-fable-5[.-][12]/;
 
 /**
- * Signs the thinking of a reply. A bound model signs all of it, and the server remembers what the
- * request was, so that a rule can tell when the thinking comes back after another beginning.
+ * Signs the thinking of a reply. A bound model signs all of it, and the server remembers the request, so that
+ * a rule can detect thinking that is sent back after a different prefix.
  */
 export function signerFor(request: RuleRequest, { signed }: RuleMemory): Signer {
   const isBound =

@@ -4,10 +4,10 @@ import type { RuleRequest } from "./rules/rule.ts";
 import type { Turn } from "./scenario.ts";
 
 export interface Till {
-  /** The formats that it charges for; others are not served. */
+  /** The formats that it charges for; other formats are not served. */
   readonly serves: readonly LoopbackApi[];
-  /** The reply to a request that the scenario is not asked about. */
+  /** The reply to a request that does not consult the scenario. */
   turnFor(request: RuleRequest): Turn | undefined;
-  /** The usage that the reply states. */
+  /** The usage for the reply. */
   charge(request: RuleRequest, turn: Turn, model: string): Promise<TokenCounts>;
 }

@@ -1,28 +1,28 @@
 import type { ScenarioRequest } from "./scenario-request.ts";
 
 /**
- * When a turn fits a request; all given members must hold. Members that end in `Matches` are regular
- * expressions, and what they capture fills `{{1}}`, `{{2}}` or `{{name}}` in the turn's strings.
+ * When a turn matches a request; all given members must hold. Members that end in `Matches` are regular
+ * expressions, whose captures fill `{{1}}`, `{{2}}` or `{{name}}` in the turn's strings.
  */
 export interface TurnCondition {
   readonly lastUserIncludes?: string | undefined;
   readonly lastUserMatches?: string | undefined;
-  /** Any result of the last reply's calls. */
+  /** Matches any result of the last reply's calls. */
   readonly lastToolResultIncludes?: string | undefined;
   readonly lastToolResultMatches?: string | undefined;
-  /** The tool whose result came last. */
+  /** The tool with the last result. */
   readonly lastToolName?: string | undefined;
   readonly lastToolIsError?: boolean | undefined;
   readonly systemPromptIncludes?: string | undefined;
-  /** A tool of that name is offered. */
+  /** Whether a tool of this name is offered. */
   readonly hasTool?: string | undefined;
-  /** Whether any tool is offered; none is when a conversation is to be summarised. */
+  /** Whether any tool is offered; requests for summaries offer none. */
   readonly hasTools?: boolean | undefined;
   /** Whether the request ends in tool results. */
   readonly hasToolResults?: boolean | undefined;
 }
 
-/** Every member a condition may have; another one is a typing error, and would hold always. */
+/** The allowed members of a condition; an unknown member would always hold, so it is reported as a typing error. */
 export const conditionMembers: readonly string[] = [
   "lastUserIncludes",
   "lastUserMatches",
@@ -36,10 +36,10 @@ export const conditionMembers: readonly string[] = [
   "hasToolResults",
 ] satisfies (keyof TurnCondition)[];
 
-/** What the expressions of a condition have captured, by number and name. */
+/** The captures of a condition's expressions, by number and name. */
 export type Captures = Readonly<Record<string, string>>;
 
-/** The captures when the condition holds, undefined when it does not. */
+/** The captures if the condition holds, otherwise undefined. */
 export function matchCondition(
   condition: TurnCondition | undefined,
   request: ScenarioRequest,
@@ -63,7 +63,7 @@ export function matchCondition(
   return user === undefined || result === undefined ? undefined : { ...user, ...result };
 }
 
-/** Fills `{{…}}` in every string of a value; a name that nothing captured stays as it is. */
+/** Fills in `{{…}}` in every string of a value; unknown names are kept. */
 export function fillCaptures<Value>(value: Value, captures: Captures): Value;
 export function fillCaptures(value: unknown, captures: Captures): unknown {
   if (typeof value === "string") {

@@ -11,14 +11,14 @@ export interface TimedDelta {
 
 const defaultChunkSize = 24;
 
-/** The blocks of a turn, with bare strings made texts. */
+/** The blocks of a turn, with strings converted to text blocks. */
 function blocksOf(turn: Turn): ScriptedBlock[] {
   const content = turn.content ?? [];
   const list = typeof content === "string" ? [content] : content;
   return list.map((block) => (typeof block === "string" ? { type: "text", text: block } : block));
 }
 
-/** Everything a turn streams, its usage and its stop included. Lazy: nothing is kept. */
+/** All deltas of a turn, including usage and stop. Lazy: nothing is stored. */
 export function* turnDeltas(
   turn: Turn,
   requestIndex: number,
@@ -69,7 +69,7 @@ function* blockDeltas(
   }
 }
 
-/** Cuts a text into pieces of a size, but never through a surrogate pair. */
+/** Splits a text into pieces of a size, but never inside a surrogate pair. */
 function* pieces(text: string, size: number): Generator<string> {
   for (let start = 0; start < text.length; ) {
     let end = Math.min(start + size, text.length);
@@ -85,7 +85,7 @@ function stopReasonOf(turn: Turn, blocks: readonly ScriptedBlock[]): StopReason 
   return turn.stopReason ?? (hasCalls ? "toolUse" : "stop");
 }
 
-/** The usage of a turn: what it says, and for the rest four characters per token. */
+/** The usage of a turn: explicit values, and for the rest four characters per token. */
 export function usageOf(turn: Turn, inputCharacters: number): TokenCounts {
   let output = 0;
   for (const block of blocksOf(turn)) {

@@ -7,7 +7,7 @@ const value = fc.constantFrom("a", " b ", "c, d", "");
 const step = fc.tuple(fc.constantFrom("set", "append", "delete"), name, value);
 
 describe("HeaderList", () => {
-  it("holds what Node's own Headers hold after the same steps", () => {
+  it("matches Node's own Headers after the same operations", () => {
     const check = (steps: [string, string, string][]) => {
       const [own, real] = [new HeaderList(), new Headers()];
       for (const [kind, key, text] of steps) {
@@ -23,7 +23,7 @@ describe("HeaderList", () => {
     fc.assert(fc.property(fc.array(step), check));
   });
 
-  it("is made from pairs, an object, Headers or another list", () => {
+  it("can be created from pairs, an object, Headers or another list", () => {
     const pairs: [string, string][] = [
       ["a", "1"],
       ["B", "2"],

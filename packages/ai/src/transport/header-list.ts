@@ -2,7 +2,7 @@ type Pairs = Iterable<readonly [string, string]>;
 type Init = NonNullable<RequestInit["headers"]> | HeaderList;
 
 /**
- * The headers of a request or a reply. Node's own `Headers` load all of its `fetch`, HTTP/2 included: 17 MB
+ * The headers of a request or a reply. Node's own `Headers` load all of its `fetch`, including HTTP/2: 17 MB,
  * and as much time as the rest of a start (rows "spawn → end of a first prompt", "RSS after one prompt").
  */
 export class HeaderList implements Iterable<[string, string]> {
@@ -24,7 +24,7 @@ export class HeaderList implements Iterable<[string, string]> {
     this.#values.set(name.toLowerCase(), String(value).trim());
   }
 
-  /** A header that is there already gets a list of values. */
+  /** Adds a value to the header's list of values. */
   append(name: string, value: string): void {
     const known = this.get(name);
     const own = String(value).trim();

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-/** A server for the test, and how many connections it has seen. */
+/** Starts a server for the test that counts its connections. */
 async function serve(listener: RequestListener) {
   const server = createServer(listener);
   const seen = { connections: 0 };
@@ -65,7 +65,7 @@ describe("HttpTransport", () => {
     expect(await response.text()).toBe("gzip, deflate, br");
   });
 
-  it("fails as fetch does when nobody listens", async () => {
+  it("fails like fetch when nobody listens", async () => {
     const { url } = await serve(() => {});
     for (const close of closing.splice(0)) await close();
     const failed = new HttpTransport().fetch(url);
@@ -102,7 +102,7 @@ describe("HttpTransport", () => {
     await vi.waitFor(() => expect(isClosed).toBe(true));
   });
 
-  it("says that a body was broken off", async () => {
+  it("reports a truncated body", async () => {
     const { url } = await serve((_, response) => {
       response.write("begun");
       setImmediate(() => response.destroy());
@@ -111,7 +111,7 @@ describe("HttpTransport", () => {
     await expect(response.text()).rejects.toThrow("terminated");
   });
 
-  it("closes the connection of a reply that is cancelled", async () => {
+  it("closes the connection of a cancelled reply", async () => {
     let isClosed = false;
     const { url } = await serve((_, response) => {
       response.write("begun");
@@ -135,7 +135,7 @@ describe("HttpTransport", () => {
     expect(await (await fetch(new Request(url, { method: "POST", body: "b" }))).text()).toBe("b");
   });
 
-  it("gives way to a global fetch that was replaced", () => {
+  it("prefers a global fetch that was replaced", () => {
     const transport = new HttpTransport();
     expect(defaultFetch(transport)).toBe(transport.fetch);
     const replaced = vi.fn();

@@ -5,25 +5,25 @@ import { type ByteSource, makeResponse } from "./reply.ts";
 
 type Fetch = typeof globalThis.fetch;
 
-/** Node's module for one protocol, with the connections that are open. */
+/** Node's module for one protocol, with the open connections. */
 interface Client {
   readonly request: (url: URL, options: RequestOptions) => ClientRequest;
   readonly agent: Agent;
 }
 
-/** How long a connection may take to be there; a host that drops packets is noticed by nothing else. */
+/** The time limit for connecting; it is the only way to notice a host that drops packets. */
 const connectMs = 10_000;
 
-/** How much of a reply is kept for a reader that takes its time; then the server waits. */
+/** How much of a reply is buffered for a slow reader before the server has to wait. */
 const mostWaitingBytes = 64 * 1024;
 
-/** An idle connection is closed before servers do it, which a request could run into. */
+/** Idle connections are closed before servers close them, because a request could collide with the close. */
 const idleMs = 4_000;
 
 /**
- * `fetch` over `node:http`. Node's own loads more than the rest of a host together and handles each piece
- * of a reply in many steps (rows "RSS after one prompt", "one delta a millisecond"). Connections are kept
- * for the next request, as there. Bodies other than text are left to Node's.
+ * `fetch` over `node:http`. Node's own `fetch` loads more than the rest of a host and handles each piece of a
+ * reply in many steps (rows "RSS after one prompt", "one delta a millisecond"). Like it, this keeps
+ * connections open for the next request. Requests with bodies other than text are passed to Node's `fetch`.
  */
 export class HttpTransport {
   readonly #clients = new Map<string, Client>();
@@ -49,7 +49,7 @@ export class HttpTransport {
   }
 }
 
-/** The transport unless somebody has replaced the global `fetch`, which then counts. */
+/** The transport, unless the global `fetch` was replaced, which then takes precedence. */
 export function defaultFetch(transport: HttpTransport): Fetch {
   return globalThis.fetch === nodeFetch ? transport.fetch : globalThis.fetch;
 }
@@ -60,7 +60,7 @@ function connect(protocol: string): Client {
   if (protocol !== "https:" && protocol !== "http:") {
     throw new TypeError("fetch failed", { cause: new Error(`unknown scheme ${protocol}`) });
   }
-  // An import would ask for every export, and one of them loads Node's `fetch`.
+  // An import would evaluate every export, and one of them loads Node's `fetch`.
   const { request, Agent } = process.getBuiltinModule(
     protocol === "https:" ? "node:https" : "node:http",
   );
@@ -75,7 +75,7 @@ function exchange({ request, agent }: Client, url: URL, init: RequestInit): Prom
   return new Promise((resolve, reject) => {
     const headers = Object.fromEntries(given);
     const sent = request(url, { method, agent, headers });
-    // Without an error, which nobody would listen to on a connection that waits for the next request.
+    // Destroyed without an error: a kept-alive connection has no listener for it.
     const abort = (): void => void sent.destroy();
     signal?.addEventListener("abort", abort, { once: true });
     sent.on("error", (cause) => {
@@ -118,13 +118,13 @@ function headersOf(reply: IncomingMessage): HeaderList {
   return headers;
 }
 
-/** The body as it was before it was compressed. */
+/** The decompressed body. */
 async function openBody(reply: IncomingMessage): Promise<Readable> {
   const encoding = reply.headers["content-encoding"]?.trim().toLowerCase();
   if (encoding === undefined || encoding === "identity") return reply;
   const zlib = await import("node:zlib");
   const { Z_SYNC_FLUSH: flush, BROTLI_OPERATION_FLUSH: brotli } = zlib.constants;
-  // An event leaves as soon as its bytes are there, and a body that lacks its end is not an error yet.
+  // Flushes each event as soon as its bytes have arrived, and does not treat a missing end as an error yet.
   const openers: Readonly<Record<string, () => import("node:stream").Transform>> = {
     gzip: () => zlib.createGunzip({ flush, finishFlush: flush }),
     "x-gzip": () => zlib.createGunzip({ flush, finishFlush: flush }),
@@ -139,8 +139,8 @@ async function openBody(reply: IncomingMessage): Promise<Readable> {
 }
 
 /**
- * Reads a stream piece by piece: whatever has arrived, at once. A stream that flows hands its pieces over as
- * they come; asked to read, it would take a turn of its own for each (rows `many-sessions`).
+ * Reads a stream piece by piece, without delay. Listening to `data` delivers pieces as they arrive; `read()`
+ * would take a separate turn of the event loop for each (rows `many-sessions`).
  */
 function createBodySource(stream: Readable, signal: AbortSignal | undefined): ByteSource {
   let arrived: Buffer[] = [];

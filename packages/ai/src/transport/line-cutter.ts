@@ -1,6 +1,6 @@
 /**
- * Cuts bytes into the lines of server-sent events, which end with LF, CR or both. The pieces it is given
- * end with an event as a rule, so what it keeps is short.
+ * Splits bytes into the lines of server-sent events, which end with LF, CR or both. Pieces usually end with
+ * an event, so little is buffered.
  */
 export class LineCutter {
   readonly #decoder = new TextDecoder();
@@ -9,7 +9,7 @@ export class LineCutter {
   #mayHaveLine = false;
   #skipsLineFeed = false;
 
-  /** Whether there may be a line that was not taken yet. */
+  /** Whether there may be another line to take. */
   get mayHaveLine(): boolean {
     return this.#mayHaveLine;
   }
@@ -18,12 +18,12 @@ export class LineCutter {
     this.#add(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** Ends the last line, and its event. */
+  /** Ends the last line and its event. */
   end(): void {
     this.#add(`${this.#decoder.decode()}\n\n`);
   }
 
-  /** The next line without its end; undefined when none is complete. */
+  /** The next line without its line ending; undefined if none is complete. */
   next(): string | undefined {
     const end = this.#text.indexOf("\n", this.#at);
     if (end === -1) {

@@ -1,14 +1,15 @@
 import type { HeaderList } from "./header-list.ts";
 
-/** Asks for the next value; one of the two is called once, maybe before this returns. */
+/** Requests the next value; calls one of the two callbacks once, possibly before it returns. */
 export type Read<Value> = (
   resolve: (step: IteratorResult<Value, undefined>) => void,
   reject: (reason: unknown) => void,
 ) => void;
 
 /**
- * The bytes of a reply, in the pieces they arrive in; `return` gives up the rest. Without promises, of which
- * each layer would make one for each piece (rows `many-sessions`). One piece is asked for at a time.
+ * The bytes of a reply, in the pieces in which they arrive; `return` discards the rest. Uses callbacks,
+ * because each layer would otherwise create a promise per piece (rows `many-sessions`). Only one piece may be
+ * requested at a time.
  */
 export interface ByteSource {
   readonly read: Read<Uint8Array>;
@@ -27,12 +28,12 @@ export interface ReplyInit {
   readonly body: ByteSource;
 }
 
-/** In the body of a reply that was made here: its source. */
+/** In the body of a reply created here: its source. */
 const ownSource: unique symbol = Symbol("source");
 
 /**
- * A reply with what the vendors' SDKs read of a `Response`. Node's own streams pass each piece through a
- * dozen promises; here it is one at most (rows "text stream", "one delta a millisecond").
+ * A reply with the parts of a `Response` that the vendors' SDKs use. Node's own streams need a dozen promises
+ * per piece; this needs at most one (rows "text stream", "one delta a millisecond").
  */
 export function makeResponse({ status, statusText, headers, body }: ReplyInit): Response {
   const text = async (): Promise<string> => {
@@ -52,11 +53,11 @@ export function makeResponse({ status, statusText, headers, body }: ReplyInit): 
     text,
     json: async (): Promise<unknown> => JSON.parse(await text()),
   };
-  // No more than this is used of it, and only by code that the SDKs contain.
+  // Nothing else of it is used, and only by code that the SDKs contain.
   return reply as unknown as Response;
 }
 
-/** The bytes of a reply's body, however it came. */
+/** The bytes of a reply's body, from any kind of stream. */
 export function bytesOf(body: ReadableStream<Uint8Array>): ByteSource {
   const { [ownSource]: own } = body as { readonly [ownSource]?: ByteSource };
   if (own !== undefined) return own;
@@ -70,7 +71,7 @@ export function bytesOf(body: ReadableStream<Uint8Array>): ByteSource {
   };
 }
 
-/** A body of one piece. */
+/** A body with a single piece. */
 export function only(piece: Uint8Array): ByteSource {
   const pieces = [piece].filter(({ length }) => length > 0).values();
   return {
@@ -82,7 +83,7 @@ export function only(piece: Uint8Array): ByteSource {
   };
 }
 
-/** The part of a `ReadableStream` that is used: it is read to its end or cancelled. */
+/** The used part of a `ReadableStream`: it is read to its end or cancelled. */
 function streamOf(source: ByteSource): object {
   const cancel = (): Promise<unknown> => source.return();
   const next = (): ReturnType<typeof nextPiece> => nextPiece(source);

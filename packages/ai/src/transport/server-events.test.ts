@@ -5,7 +5,7 @@ import { endOfReply, type ServerEvent, ServerEvents } from "./server-events.ts";
 
 afterEach(() => vi.useRealTimers());
 
-/** A body that comes in these pieces, and what became of it. */
+/** A body that arrives in these pieces; records whether it was cancelled. */
 function body(pieces: Iterable<string | Uint8Array>, staysOpen = false) {
   const rest = pieces[Symbol.iterator]();
   const seen = { reads: 0, isCancelled: false };
@@ -41,7 +41,7 @@ const written = fc.record({
 });
 
 describe("ServerEvents", () => {
-  it("reads the same events however their bytes are cut and their lines end", async () => {
+  it("reads the same events however their bytes are split and their lines end", async () => {
     const check = fc.asyncProperty(
       fc.array(written),
       fc.constantFrom("\n", "\r\n", "\r"),
@@ -64,12 +64,12 @@ describe("ServerEvents", () => {
     await fc.assert(check);
   });
 
-  it("takes a last event without its empty line", async () => {
+  it("accepts a last event without its empty line", async () => {
     const { source } = body(["data:1\n\ndata:2"]);
     expect(await read(new ServerEvents(source, ({ data }) => data))).toEqual(["1", "2"]);
   });
 
-  it("gives what has arrived without a promise", async () => {
+  it("returns what has arrived without a promise", async () => {
     const { source } = body(["data: 1\n\ndata: 2\n\nda", "ta: 3\n\n"]);
     const events = new ServerEvents(source, ({ data }) => data);
     expect(events.take()).toBeUndefined();
@@ -103,7 +103,7 @@ describe("ServerEvents", () => {
     expect(seen).toEqual({ reads: 4, isCancelled: false });
   });
 
-  it("gives up a body that does not end within a second of its last event", async () => {
+  it("cancels a body that does not end within a second of its last event", async () => {
     vi.useFakeTimers();
     const { source, seen } = body(["data: [DONE]\n\n"], true);
     await read(new ServerEvents(source, untilDone));
@@ -113,13 +113,13 @@ describe("ServerEvents", () => {
     expect(seen.isCancelled).toBe(true);
   });
 
-  it("cancels a body that is left before its end", async () => {
+  it("cancels a body that is abandoned before its end", async () => {
     const { source, seen } = body(["data: 1\n\n", "data: 2\n\n"]);
     for await (const _ of new ServerEvents(source, ({ data }) => data)) break;
     expect(seen).toEqual({ reads: 1, isCancelled: true });
   });
 
-  it("hands on what breaks a body off", async () => {
+  it("passes on the error that interrupts a body", async () => {
     const { source } = body(["data: 1\n\n"]);
     const broken: ByteSource = {
       ...source,

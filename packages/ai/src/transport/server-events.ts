@@ -8,30 +8,30 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** What becomes of an event: a value, nothing, or the end of the reply. */
+/** The result for an event: a value, nothing, or the end of the reply. */
 export type ReadEvent<Value> = (event: ServerEvent) => Value | undefined | typeof endOfReply;
 
-/** Returned for the event after which a reply holds nothing more. */
+/** Returned for the event after which a reply contains nothing more. */
 export const endOfReply: unique symbol = Symbol("end of reply");
 
 /**
- * Most time that events of one burst take before commands are looked for again. A fast server fills the
- * socket faster than it is read (row "`get_state` under a full-speed stream").
+ * The maximum time that events of one burst may take before commands are checked again. A fast server fills
+ * the socket faster than it is read (row "`get_state` under a full-speed stream").
  */
 const sliceMs = 3;
 
-/** A wait of this time at least has let the event loop turn. */
+/** If a read waited at least this long, the event loop has turned. */
 const turnMs = 0.2;
 
-/** How much is read of a body that is not a stream of events: an error is short. */
+/** How much is read of a body that is not an event stream; an error is short. */
 const maxOtherLength = 64 * 1024;
 
-/** How long the end of a body is waited for once its last event is there. */
+/** How long to wait for the end of the body after its last event. */
 const restMs = 1_000;
 
 /**
- * The events of a reply, read from its bytes. `take` returns what has arrived without a promise, so that
- * a burst costs one per piece and not several per event (row "text stream of 16 000 deltas").
+ * The events of a reply, read from its bytes. `take` returns what has arrived without a promise, so that a
+ * burst costs one promise per piece instead of several per event (row "text stream of 16 000 deltas").
  */
 export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefined> {
   readonly #source: ByteSource;
@@ -41,13 +41,13 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
   #data: string | undefined;
   #sliceBegan = performance.now();
   #askedAt = 0;
-  /** The callbacks of who waits for a value. */
+  /** The callbacks of the reader that waits for a value. */
   #resolve: Parameters<Read<Value>>[0] = () => undefined;
   #reject: Parameters<Read<Value>>[1] = () => undefined;
-  /** What has come that belongs to no event. */
+  /** Received text that belongs to no event. */
   #other: string | undefined;
   #isStream = false;
-  /** Whether all bytes have come. */
+  /** Whether all bytes have arrived. */
   #isWhole = false;
   #hasEnded = false;
 
@@ -60,9 +60,9 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
     return this;
   }
 
-  /** The next value if its event has arrived, unless it is time to look for commands. */
+  /** The next value if its event has arrived, unless it is time to check for commands. */
   take(): Value | undefined {
-    // The clock is read once for an event, and not for each of its lines (rows `many-sessions`).
+    // Reads the clock once per event instead of once per line (rows `many-sessions`).
     let isOver = this.#lines.mayHaveLine && this.#isSliceOver();
     while (!this.#hasEnded && this.#lines.mayHaveLine && !isOver) {
       const line = this.#lines.next();
@@ -88,7 +88,7 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
     this.#step();
   };
 
-  /** Leaves the rest unread; its connection is closed. */
+  /** Leaves the rest unread and closes the connection. */
   async return(): Promise<IteratorResult<Value, undefined>> {
     if (!this.#hasEnded) {
       this.#hasEnded = true;
@@ -151,8 +151,8 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
   }
 
   /**
-   * Fields that nobody knows mean nothing amid events. Before the first one they are another kind of body,
-   * and an object is one wherever it is: some servers end a stream with their error so.
+   * Unknown fields within events are ignored. Before the first event, they indicate another kind of body; an
+   * object does so anywhere, because some servers end a stream with their error.
    */
   #noteOther(line: string, name: string): void {
     if (name === "" || name === "id" || name === "retry") return;
@@ -160,7 +160,7 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
     this.#other = `${this.#other ?? ""}${line}\n`.slice(0, maxOtherLength);
   }
 
-  /** @throws {ProviderError} when the body was something else than a stream of events. */
+  /** @throws {ProviderError} if the body was not an event stream */
   #end(): void {
     this.#hasEnded = true;
     if (this.#other !== undefined) throw errorOfBody(this.#other);
@@ -178,12 +178,12 @@ export class ServerEvents<Value> implements AsyncIterableIterator<Value, undefin
       this.#lines.push(value);
       return;
     }
-    // Some servers leave out the empty line after the last event.
+    // Some servers omit the empty line after the last event.
     this.#lines.end();
     this.#isWhole = true;
   }
 
-  /** Reads the body to its end, so that its connection can serve the next request. */
+  /** Reads the body to its end, so that the next request can use its connection. */
   #readRest(): void {
     const giveUp = (): void => void this.#source.return().catch(() => undefined);
     const timer = setTimeout(giveUp, restMs);

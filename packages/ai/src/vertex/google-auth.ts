@@ -1,2 +1,2 @@
-/** By name: in a bundle, the dynamic import of a CommonJS package has a default export only. */
+/** Imports by name: in a bundle, the dynamic import of a CommonJS package has only a default export. */
 export { Compute, GoogleAuth } from "google-auth-library";

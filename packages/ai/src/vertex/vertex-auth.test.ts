@@ -14,7 +14,7 @@ afterEach(() => rmSync(home, { recursive: true }));
 
 const user = { type: "authorized_user", client_id: "i", client_secret: "s", refresh_token: "r1" };
 
-/** The token service: each answer is another token, which is valid for an hour unless told. */
+/** A token service that returns a different token each time, valid for an hour by default. */
 function tokenService(expires_in = 3600) {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = async (url, init) => {
@@ -46,7 +46,7 @@ function logIn(login: object = user): void {
 }
 
 describe("application default credentials", () => {
-  it("become a token through the given fetch, which is kept while it is valid", async () => {
+  it("are exchanged for a token through the given fetch, which is reused while it is valid", async () => {
     const printed = vi.spyOn(console, "warn");
     logIn({ ...user, quota_project_id: "pays" });
     const service = tokenService();
@@ -68,7 +68,7 @@ describe("application default credentials", () => {
     expect(await headers(service)).toEqual({ authorization: "Bearer token-2" });
   });
 
-  it("are those of the file that the variable names, also of a service account", async () => {
+  it("are read from the file that the variable names, including a service account", async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const private_key = privateKey.export({ type: "pkcs8", format: "pem" });
     const path = join(home, "account.json");
@@ -80,7 +80,7 @@ describe("application default credentials", () => {
     expect(service.asked[0]).toContain("jwt-bearer");
   });
 
-  it("are those of another account that the user acts as, also through the given fetch", async () => {
+  it("can be those of another account that the user impersonates, through the given fetch", async () => {
     const service_account_impersonation_url =
       "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/a@b:generateAccessToken";
     logIn({
@@ -104,7 +104,7 @@ describe("application default credentials", () => {
     ]);
   });
 
-  it("are looked for again after they were missing", async () => {
+  it("are looked up again after they were missing", async () => {
     const service = tokenService();
     const missing = { GOOGLE_APPLICATION_CREDENTIALS: join(home, "later.json") };
     await expect(headers(service, missing)).rejects.toThrow(/later\.json, which does not exist/);
@@ -112,7 +112,7 @@ describe("application default credentials", () => {
     expect(await headers(service, missing)).toEqual({ authorization: "Bearer token-1" });
   });
 
-  it("say what to do when they are refused", async () => {
+  it("explain what to do when they are refused", async () => {
     logIn();
     const fetch: typeof globalThis.fetch = async () =>
       Response.json({ error: "invalid_grant" }, { status: 400 });
@@ -121,12 +121,12 @@ describe("application default credentials", () => {
     await expect(failed).rejects.toThrow(/gcloud auth application-default login/);
   });
 
-  it("are not needed for a server on this machine", async () => {
+  it("are not needed for a local server", async () => {
     expect(await headers(tokenService(), {}, "http://127.0.0.1:9/v1")).toEqual({});
   });
 });
 
-it("does not take the words for a login for a key", () => {
+it("does not mistake the placeholder for a login for a key", () => {
   expect(
     ["k", "<authenticated>", "gcp-vertex-credentials", ""].map((apiKey) => keyOf({ apiKey })),
   ).toEqual(["k", undefined, undefined, undefined]);

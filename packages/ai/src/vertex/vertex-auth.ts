@@ -12,7 +12,7 @@ type Fetch = typeof globalThis.fetch;
 
 const scope = "https://www.googleapis.com/auth/cloud-platform";
 
-/** The words that pi's files have where there is no key. */
+/** Placeholders that pi's files contain if there is no key. */
 const noKeys: ReadonlySet<string> = new Set(["gcp-vertex-credentials", "<authenticated>"]);
 
 export function keyOf({ apiKey }: StreamOptions): string | undefined {
@@ -23,13 +23,13 @@ export interface VertexAsk {
   readonly baseUrl: string;
   readonly options: StreamOptions;
   readonly fetch: Fetch;
-  /** Keeps the client, and with it the token until it expires. */
+  /** Keeps the client, and with it the token, until it expires. */
   readonly clients: LastMade;
 }
 
 /**
- * The headers that say who asks: a key, or a token from application default credentials. Google's library
- * renews it, through the same proxy.
+ * The authentication headers: a key, or a token from application default credentials. Google's library renews
+ * the token through the same proxy.
  */
 export async function vertexHeaders(ask: VertexAsk): Promise<Record<string, string>> {
   const { baseUrl, options } = ask;
@@ -59,11 +59,11 @@ export async function vertexHeaders(ask: VertexAsk): Promise<Record<string, stri
 
 interface CredentialsFile {
   readonly path: string;
-  /** Another login writes another file. */
+  /** A new login rewrites the file. */
   readonly modified: number;
 }
 
-/** The file of application default credentials, looked for each time: a login may have made it since. */
+/** The file with application default credentials; looked up each time, because a login may have created it. */
 function credentialsFile(environment: Environment): CredentialsFile | undefined {
   const set = (name: string) => environment[name]?.trim() || undefined;
   const named = set("GOOGLE_APPLICATION_CREDENTIALS");
@@ -90,19 +90,20 @@ function clientFor(
 ): Promise<AuthClient> {
   return clients.get(["google-auth", file?.path, file?.modified, fetch], async () => {
     const { GoogleAuth, Compute } = await import("./google-auth.ts");
-    // The machine's own service account: its server is on the machine, behind no proxy.
+    // The machine's own service account; its token server is local and needs no proxy.
     if (file === undefined) return new Compute();
     const transporterOptions = { fetchImplementation: plainly(fetch) };
     const login = JSON.parse(await readFile(file.path, "utf8"));
     const auth = new GoogleAuth({ scopes: scope });
     const read = auth.fromJSON.bind(auth);
-    // A user who acts as another account has a login within the login, which the library reads without options.
+    // The credentials for impersonating another account contain a nested login, which the library reads
+    // without options.
     auth.fromJSON = (json) => read(json, { transporterOptions });
     return quietly(() => auth.fromJSON(login));
   });
 }
 
-/** The library sends classes of Node's own `fetch`; ours takes texts. */
+/** Converts arguments: the library passes classes of Node's own `fetch`, ours takes text. */
 function plainly(fetch: Fetch): Fetch {
   return (input, { method, headers, body, signal } = {}) => {
     const text = typeof body === "string" || body instanceof URLSearchParams ? String(body) : body;

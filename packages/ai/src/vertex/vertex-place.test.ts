@@ -20,7 +20,7 @@ describe("the place of a model on Vertex AI", () => {
     expect(urlOf(environment, "https://us-east1-aiplatform.googleapis.com")).toContain(host);
   });
 
-  it("names no project with a key", () => {
+  it("contains no project if there is a key", () => {
     expect(urlOf(project, catalogue, "k")).toBe("https://aiplatform.googleapis.com/v1");
   });
 
@@ -40,11 +40,11 @@ describe("the place of a model on Vertex AI", () => {
       undefined,
       "/v1/projects/q/locations/l",
     ],
-  ])("is an address of your own: %s", (baseUrl, environment, key, path) => {
+  ])("can be a custom address: %s", (baseUrl, environment, key, path) => {
     expect(urlOf(environment, baseUrl, key)).toBe(`http://127.0.0.1:9${path}`);
   });
 
-  it("says what to set where project or location is missing", () => {
+  it("explains what to set if the project or location is missing", () => {
     for (const environment of [{}, { GOOGLE_CLOUD_PROJECT: "p" }]) {
       expect(() => urlOf(environment)).toThrow(/GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION/);
     }

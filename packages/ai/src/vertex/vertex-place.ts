@@ -3,21 +3,21 @@ import { ProviderError } from "../errors.ts";
 import type { Environment } from "../provider.ts";
 
 export interface VertexPlace {
-  /** With version, project and location; the publisher follows. */
+  /** Includes version, project and location; the publisher follows. */
   readonly baseUrl: string;
-  /** Undefined where a key says it. */
+  /** Undefined if a key identifies it. */
   readonly project: string | undefined;
 }
 
-/** Locations that are several regions, with a host of another form. */
+/** Locations that span several regions and have a different form of host name. */
 const multiRegions: ReadonlySet<string> = new Set(["us", "eu"]);
 const googleHost = /(?:^|[.-])aiplatform(?:\.[a-z]+\.rep)?\.googleapis\.com$/;
 
 /**
- * The place of a request. Google's own address follows the location; any other is left alone, and gets
- * the version if it has no path. A key belongs to a project of its own, so none is named with it.
+ * The place for a request. Google's own address is adapted to the location; any other is kept, and gets the
+ * version if it has no path. A key belongs to its own project, so no project is included with it.
  *
- * @throws {ProviderError} `invalid_request` naming what to set
+ * @throws {ProviderError} `invalid_request` with what to set
  */
 export function vertexPlace(
   model: Pick<Model, "id" | "baseUrl">,
@@ -42,7 +42,7 @@ export function vertexPlace(
   });
 }
 
-/** The address of requests without project and publisher. */
+/** The address for requests, without project and publisher. */
 export function vertexAddress(
   { baseUrl }: Pick<Model, "baseUrl">,
   environment: Environment,

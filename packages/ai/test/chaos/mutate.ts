@@ -26,7 +26,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-/** What goes wrong with a reply, each kind once; a reply has one to four of them. */
+/** The possible faults of a reply; each reply gets one to four of them. */
 const mutations: readonly [Mutation, ...Mutation[]] = [
   function cut(events, random) {
     const at = random.below(events.length);
@@ -83,7 +83,7 @@ function oddMember(events: string[], random: Random): void {
   });
 }
 
-/** Changes a member somewhere in the JSON of an event. */
+/** Changes a random member in the JSON of an event. */
 function changeJson(
   events: string[],
   random: Random,
@@ -115,7 +115,7 @@ function collect(value: unknown, places: [object, string][], depth: number): voi
   }
 }
 
-/** The bytes of a reply that something went wrong with, in pieces that respect nothing. */
+/** The bytes of a reply with faults, split anywhere. */
 export function mutate(events: string[], random: Random, wire: WireFormat): Uint8Array[] {
   const changed = [...events];
   for (let count = 1 + random.below(4); count > 0 && changed.length > 0; count--) {

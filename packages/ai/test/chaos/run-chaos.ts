@@ -32,7 +32,7 @@ function modelOf(api: LoopbackApi): Model {
   };
 }
 
-/** Streams one broken reply and sends what came of it to all vendors; says what went wrong. */
+/** Streams one broken reply and sends the resulting history to all vendors; returns the problems. */
 export async function runChaos(seed: number): Promise<string[]> {
   const random = new Random(seed);
   const api = loopbackApis[seed % loopbackApis.length] ?? "anthropic-messages";
@@ -44,7 +44,7 @@ export async function runChaos(seed: number): Promise<string[]> {
   const ends = types.filter((type) => type === "done" || type === "error");
   if (ends.length !== 1 || types.at(-1) !== ends[0]) faults.push(`ends: ${types.slice(-5)}`);
   if (types[0] !== "start") faults.push(`begins with ${types[0]}`);
-  // A failed reply goes back to no vendor: that it leaves nothing behind is the same on all.
+  // A failed reply is dropped from the history, so one vendor is enough to check that it leaves nothing behind.
   for (const to of ends[0] === "done" ? loopbackApis : [api]) {
     const refusal = await refusalOf(stream, to, [user("Go"), message, ...followUp(message)]);
     if (refusal !== undefined) faults.push(`${to} refuses: ${refusal.slice(0, 300)}`);
@@ -78,7 +78,7 @@ async function collect(
   for (;;) {
     const next = await reply.next();
     if (next.done) return { types, message: next.value.message };
-    // Deltas are many, and only their number differs.
+    // There are many deltas, and only their number varies.
     if (next.value.type !== types.at(-1)) types.push(next.value.type);
     else if (next.value.type === "done" || next.value.type === "error") types.push("again");
   }
@@ -102,7 +102,7 @@ function followUp(message: AssistantMessage): LlmMessage[] {
   return [...results, user("And now?")];
 }
 
-/** What a vendor would say to the conversation; also what our own encoding throws. */
+/** The vendor's error for the conversation, or an error thrown by our own encoding. */
 async function refusalOf(
   stream: StreamFunction,
   api: LoopbackApi,

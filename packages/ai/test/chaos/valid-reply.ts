@@ -7,7 +7,7 @@ import { turnDeltas, usageOf } from "../../src/testing/turn-deltas.ts";
 import type { WireFormat } from "../../src/testing/wire/wire-format.ts";
 import type { Random } from "./random.ts";
 
-/** The events of a reply as a vendor sends it: a scripted one, or one of the fixtures. */
+/** The events of a valid reply: a scripted one, or a fixture. */
 export function validReply(api: LoopbackApi, random: Random): string[] {
   const recorded = fixtures.get(api) ?? [];
   const chosen = recorded[random.below(recorded.length * 2)];
@@ -32,7 +32,7 @@ const words = [
   "<b>&amp; ",
 ] as const;
 
-/** A scripted reply of text, thinking and calls. */
+/** A scripted reply with text, thinking and calls. */
 export function randomTurn(random: Random): Turn {
   const prose = (): string =>
     Array.from({ length: 1 + random.below(6) }, () => random.pick(words)).join("");
@@ -46,7 +46,7 @@ export function randomTurn(random: Random): Turn {
   return turn(blocks, { chunkSize: 1 + random.below(40) });
 }
 
-/** The events of a stream, each with the blank line that ends it. */
+/** The events of a stream, each including its blank line. */
 export function splitEvents(bytes: string): string[] {
   return bytes.split(/(?<=\r?\n\r?\n)/).filter((event) => event.trim() !== "");
 }

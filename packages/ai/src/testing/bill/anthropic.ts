@@ -10,8 +10,8 @@ import type { VendorBill } from "./vendor-bill.ts";
 const minute = 60_000;
 
 /**
- * Tokens below which nothing is cached, by model; the first that fits counts. Models that the page does
- * not list have the usual 1 024.
+ * The minimum prompt length in tokens for caching, by model; the first matching row counts. Models that the
+ * page does not list have the usual 1 024.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#cache-limitations
  */
 const minimums: readonly (readonly [RegExp, number])[] = [
@@ -22,16 +22,16 @@ const minimums: readonly (readonly [RegExp, number])[] = [
 ];
 
 /**
- * Blocks that a mark looks back, itself included.
+ * The number of blocks that are checked before a mark, including the marked one.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#how-automatic-prefix-checking-works
  */
 const lookback = 20;
 
 /**
- * Anthropic's bill: the cache holds prompts up to marks of `cache_control`, in the order tools, system,
- * messages, and is read at a mark or up to 20 blocks before it. Marks live five minutes, or an hour with
- * `ttl: "1h"`, from their last use. Changed tools lose everything, a changed output format too; `thinking`,
- * effort, `tool_choice` and whether there are pictures, the messages.
+ * Anthropic's bill. The cache stores prompts up to `cache_control` marks, in the order tools, system,
+ * messages, and is read at a mark or up to 20 blocks before it. Entries live five minutes, or an hour with
+ * `ttl: "1h"`, from their last use. Changed tools or a changed output format invalidate everything. A change
+ * of `thinking`, effort, `tool_choice` or the presence of pictures invalidates the messages.
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching#what-invalidates-the-cache,
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs,
  * https://platform.claude.com/docs/en/build-with-claude/effort
@@ -76,7 +76,7 @@ function readPrompt({ body }: RuleRequest): Prompt {
   };
 }
 
-/** A `cache_control` of the whole request marks its last block. */
+/** A `cache_control` on the request itself marks its last block. */
 function markedAtTheEnd(parts: PromptPart[], control: unknown): readonly PromptPart[] {
   const last = parts.at(-1);
   if (!isJsonObject(control) || last === undefined) return parts;
@@ -100,7 +100,7 @@ function toolTokens({ cache_control: _, ...tool }: JsonObject): number {
 }
 
 /**
- * Tools that are declared late: they are not part of the prefix, but of the block that names them.
+ * Tools that are declared later: they belong to the block that names them, not to the prefix.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-use-with-prompt-caching
  */
 class Deferred {
@@ -167,8 +167,8 @@ function blockTokens(block: JsonObject, model: string): number {
 }
 
 /**
- * A token for each 28 × 28 pixels. Opus 4.7 and later take up to 2 576 pixels a side and 4 784 tokens,
- * others up to 1 568 of both; larger pictures are made smaller.
+ * One token per 28 × 28 pixels. Opus 4.7 and later accept up to 2 576 pixels per side and 4 784 tokens; other
+ * models accept up to 1 568 of both. Larger pictures are scaled down.
  * https://platform.claude.com/docs/en/build-with-claude/vision#evaluate-image-size
  */
 function imageTokens(size: Size, model: string): number {

@@ -48,7 +48,7 @@ const text = (tokens: number, letter: string, more: object = {}) => ({
   ...more,
 });
 
-/** A conversation of short messages, the last one marked. */
+/** A conversation of short messages, the last of which is marked. */
 function conversation(count: number, more: object = {}) {
   const messages = Array.from({ length: count }, (_, index) => ({
     role: index % 2 === 0 ? "user" : "assistant",
@@ -59,7 +59,7 @@ function conversation(count: number, more: object = {}) {
 }
 
 describe("Anthropic", () => {
-  it("charges 1.25 × for writing and reads what was marked, within five minutes of its last use", async () => {
+  it("charges 1.25 × for writing, and reads marked prefixes for five minutes after their last use", async () => {
     const { send, last, pass } = await start("anthropic");
     await send(conversation(1));
     expect(last()).toMatchObject({ uncached: 0, cacheWrite: 2_050, cacheRead: 0 });
@@ -72,11 +72,11 @@ describe("Anthropic", () => {
     pass(5 * minute);
     await send(conversation(7));
     expect(last()).toMatchObject({ cacheWrite: 2_350, cacheRead: 0 });
-    // Sonnet 5: 2 $ of input, 10 $ of output a million.
+    // Sonnet 5: $2 per million input tokens, $10 per million output tokens.
     expect(last()?.costUsd).toBeCloseTo((2_350 * 2.5 + 2 * 10) / 1e6, 9);
   });
 
-  it("keeps an hour what is marked so, at twice the price of input", async () => {
+  it("keeps a prefix marked for an hour that long, at twice the price of input", async () => {
     const { send, last, pass, server } = await start("anthropic");
     const body = conversation(1, { system: [text(2_000, "s", hourMark)] });
     const reply = await send(body);
@@ -100,7 +100,7 @@ describe("Anthropic", () => {
     expect(last()).toMatchObject({ uncached: 0, cacheWrite: 4_050 });
   });
 
-  it("looks back twenty blocks from a mark, itself included", async () => {
+  it("looks back twenty blocks from a mark, including the marked one", async () => {
     for (const [added, found] of [
       [19, true],
       [20, false],
@@ -127,7 +127,7 @@ describe("Anthropic", () => {
     expect(last()).toMatchObject({ uncached: 300, cacheWrite: 2_000 });
   });
 
-  it("refuses a fifth mark, and charges nothing for it", async () => {
+  it("refuses a fifth mark without charging for the request", async () => {
     const { send, server } = await start("anthropic");
     const content = Array.from({ length: 4 }, () => text(10, "x", mark));
     await expect(send(conversation(1, { messages: [{ role: "user", content }] }))).rejects.toThrow(
@@ -149,7 +149,7 @@ describe("Anthropic", () => {
       0,
     ],
     ["model", { model: "claude-opus-4-8" }, 0],
-  ])("names %s as what changed, and reads what comes before it", async (name, change, read) => {
+  ])("names %s as changed, and reads the cache up to it", async (name, change, read) => {
     const { send, last } = await start("anthropic");
     const tools = [tool("one"), tool("two")];
     await send(conversation(3, { tools }));
@@ -160,7 +160,7 @@ describe("Anthropic", () => {
     expect(cacheRead > 0).toBe(read > 0);
   });
 
-  it("names the block of a message that changed", async () => {
+  it("names the changed block of a message", async () => {
     const { send, last } = await start("anthropic");
     await send(conversation(13));
     const body = conversation(15);
@@ -169,7 +169,7 @@ describe("Anthropic", () => {
     expect(last()?.firstChangedBlock).toBe("messages[12].content[0]");
   });
 
-  it("names the first message as what a compaction changed, and nothing in another conversation", async () => {
+  it("names the first message as changed by a compaction, and nothing in another conversation", async () => {
     const { send, last } = await start("anthropic");
     const body = conversation(13);
     await send(body);
@@ -180,7 +180,7 @@ describe("Anthropic", () => {
     expect(last()?.firstChangedBlock).toBeUndefined();
   });
 
-  it("does not lose the prefix to a tool that was declared as deferred", async () => {
+  it("keeps the prefix when a tool was declared as deferred", async () => {
     const { send, last } = await start("anthropic");
     const late = { ...tool("late"), defer_loading: true };
     await send(conversation(3, { tools: [tool("one")] }));
@@ -197,7 +197,7 @@ describe("Anthropic", () => {
     expect(await send(conversation(1))).toContain("second");
   });
 
-  it("never charges a request twice that only adds to the one before", async () => {
+  it("never charges twice for the prefix of a request that only extends the previous one", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 8 }),
@@ -244,7 +244,7 @@ describe("OpenAI", () => {
     expect(last()).toMatchObject({ cacheRead: 0, uncached: 1_000 });
   });
 
-  it("forgets after five minutes, a day where that is asked for, and never finds another key's", async () => {
+  it("forgets after five minutes, or a day if requested, and never finds another key's prompts", async () => {
     const { send, last, pass } = await start("openai");
     await send(ask("gpt-5.4", 1_500));
     await send(ask("gpt-5.4", 1_500, { prompt_cache_key: "two" }));
@@ -257,7 +257,7 @@ describe("OpenAI", () => {
     expect(last()).toMatchObject({ cacheRead: 1_408 });
   });
 
-  it("loses everything to another output format or effort", async () => {
+  it("loses everything when the output format or effort changes", async () => {
     const { send, last } = await start("openai");
     await send(ask("gpt-5.4", 1_500));
     const format = { type: "json_schema", name: "output", schema: closed };
@@ -267,7 +267,7 @@ describe("OpenAI", () => {
     expect(last()).toMatchObject({ cacheRead: 0, firstChangedBlock: "reasoning.effort" });
   });
 
-  it("charges GPT-5.6 and later for writing up to the newest message, kept half an hour", async () => {
+  it("charges for writing up to the newest message with GPT-5.6 and later, and keeps it half an hour", async () => {
     const { send, last, pass } = await start("openai");
     await send(ask("gpt-6-sol", 1_500));
     expect(last()).toMatchObject({ uncached: 0, cacheWrite: 1_500, cacheRead: 0 });
@@ -327,14 +327,14 @@ it("counts pictures by the vendor's rule", async () => {
   expect(google.last()?.uncached).toBe(1_120);
 });
 
-it("refuses formats of other vendors and models that the catalogue has not", async () => {
+it("refuses formats of other vendors and models missing from the catalogue", async () => {
   const { server, send } = await start("anthropic");
   const other = await fetch(`${server.url}/v1/responses`, { method: "POST", body: "{}" });
   expect(other.status).toBe(404);
   await expect(send(conversation(1, { model: "claude-none" }))).rejects.toThrow(/claude-none/);
 });
 
-it("gives models of the catalogue at its own address", async () => {
+it("provides models of the catalogue at its own address", async () => {
   const { server } = await start("google");
   const model = await server.model("gemini-3.8-flash");
   expect(model).toMatchObject({ id: "gemini-3.8-flash", provider: "google" });

@@ -13,7 +13,7 @@ import { openAiBill } from "./openai.ts";
 import { PrefixIds } from "./prompt.ts";
 import type { VendorBill } from "./vendor-bill.ts";
 
-/** A vendor whose bill can be had. */
+/** A vendor whose billing is simulated. */
 export type BillingVendor = "anthropic" | "openai" | "google";
 
 const vendorBills: Readonly<Record<BillingVendor, () => VendorBill>> = {
@@ -22,34 +22,34 @@ const vendorBills: Readonly<Record<BillingVendor, () => VendorBill>> = {
   google: googleBill,
 };
 
-/** What a billing server serves. */
+/** The configuration of a billing server. */
 export interface BillingOptions
   extends Pick<LoopbackOptions, "faults" | "records" | "rules" | "port"> {
   readonly vendor: BillingVendor;
-  /** What the model says; default a short text. */
+  /** The model's replies; by default, a short text. */
   readonly scenario?: Scenario | undefined;
-  /** The time in ms, by which cached prompts expire; default the system's clock. */
+  /** The time in ms, by which cached prompts expire; by default, the system's clock. */
   readonly clock?: (() => number) | undefined;
-  /** Models that are not in the catalogue, with their prices. */
+  /** Additional models with their prices, besides the catalogue. */
   readonly models?: readonly Model[] | undefined;
 }
 
 /** A running billing server. */
 export interface BillingServer extends Omit<LoopbackServer, "model"> {
-  /** What was charged so far. */
+  /** The charges so far. */
   report(): Bill;
   /** A model of the vendor, at this server's address. */
   model(id: string): Promise<Model>;
 }
 
-/** A reply that may have a single token keeps a cache warm: nobody reads it, and no scenario plans it. */
+/** The reply to a request limited to a single token: it only keeps a cache warm and is not part of a scenario. */
 const warmingReply: Turn = { content: "…", stopReason: "length", usage: { output: 1 } };
 
 /**
- * Serves scripted replies on 127.0.0.1 as a vendor does, and charges for them by the vendor's published
- * rules for cached prompts, at the rates of the catalogue. The usage in the replies is that of the bill.
- * Tokens are a quarter of the characters. A reply is charged whole, even if the client leaves early; what
- * is refused costs nothing. A request that allows at most one token of output does not use up a turn.
+ * Serves scripted replies on 127.0.0.1 like a vendor and charges for them by the vendor's published rules for
+ * cached prompts, at the rates of the catalogue. The usage in the replies is the billed usage. A token is
+ * four characters. A reply is charged in full, even if the client leaves early; refused requests cost
+ * nothing. A request that allows at most one token of output does not use up a turn.
  */
 export async function createBillingServer(options: BillingOptions): Promise<BillingServer> {
   const { vendor, scenario = () => "Done.", clock = Date.now, models = [] } = options;

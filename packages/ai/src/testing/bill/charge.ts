@@ -1,11 +1,11 @@
-/** The input of a request, as a vendor charges it, in tokens. */
+/** The input tokens of a request, as a vendor charges them. */
 export interface Charge {
-  /** At the full price of input. */
+  /** Charged at the full price of input. */
   readonly uncached: number;
-  /** At the price of reading the cache. */
+  /** Charged at the price of reading the cache. */
   readonly cacheRead: number;
-  /** At the price of writing the cache, where writing has one. */
+  /** Charged at the price of writing the cache, if writing has a price. */
   readonly cacheWrite: number;
-  /** Part of `cacheWrite` that is kept an hour. */
+  /** The part of `cacheWrite` that is kept for an hour. */
   readonly cacheWrite1h?: number | undefined;
 }

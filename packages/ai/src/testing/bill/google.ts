@@ -8,20 +8,20 @@ import { imageSize, type Size, textTokens } from "./tokens.ts";
 import type { VendorBill } from "./vendor-bill.ts";
 
 /**
- * Tokens below which nothing is cached: 2 048 for Gemini 2.5, 4 096 later.
+ * The minimum prompt length in tokens for caching: 2 048 for Gemini 2.5, 4 096 for later models.
  * https://ai.google.dev/gemini-api/docs/caching#implicit-caching
  */
 const minimums = { old: 2048, new: 4096 };
 /**
- * Google publishes only that cached prompts are gone within 24 hours, most of them sooner. An hour is our
+ * Google only publishes that cached prompts are removed within 24 hours, most of them sooner. One hour is our
  * assumption.
  * https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/context-cache/context-cache-overview
  */
 const lifetime = 3_600_000;
 
 /**
- * Google's bill: implicit caching keeps prompts unasked, with a minimum by model, and writing is free.
- * Google promises no hit; this server always grants it.
+ * Google's bill: implicit caching stores prompts automatically, with a minimum by model, and writing is free.
+ * Google does not guarantee hits; this server always grants them.
  * https://ai.google.dev/gemini-api/docs/caching
  */
 export function googleBill(): VendorBill {
@@ -83,8 +83,9 @@ function tokensOf(block: JsonObject, model: string): number {
 }
 
 /**
- * Gemini 3 and later: 1 120 tokens each. Before: 258 for a small picture, else for each tile of 768 pixels.
- * https://ai.google.dev/gemini-api/docs/media-resolution, https://ai.google.dev/gemini-api/docs/tokens
+ * Gemini 3 and later: 1 120 tokens per picture. Before: 258 for a small picture, or for each tile of 768
+ * pixels. https://ai.google.dev/gemini-api/docs/media-resolution,
+ * https://ai.google.dev/gemini-api/docs/tokens
  */
 function imageTokens({ width, height }: Size, model: string): number {
   if (!isOld(model)) return 1120;

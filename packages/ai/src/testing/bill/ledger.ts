@@ -4,23 +4,23 @@ import type { TokenCounts } from "../../provider.ts";
 import type { Charge } from "./charge.ts";
 import type { Prompt, PromptPart } from "./prompt.ts";
 
-/** One request on a bill. Tokens are counted as a quarter of the characters, pictures by the vendor's rule. */
+/** One request on a bill. A token counts as four characters; pictures are counted by the vendor's rule. */
 export interface BilledRequest {
   /** Input at the full price. */
   readonly uncached: number;
   readonly cacheWrite: number;
   readonly cacheRead: number;
   readonly output: number;
-  /** At the rates of the catalogue. */
+  /** The cost at the rates of the catalogue. */
   readonly costUsd: number;
   /**
-   * The first block, or setting that the cache depends on, that differs from the earlier request of the
-   * same conversation with the longest beginning in common; undefined if this request only adds to it.
+   * The first block, or setting that affects the cache, that differs from the earlier request of the same
+   * conversation with the longest common prefix; undefined if this request only extends it.
    */
   readonly firstChangedBlock?: string | undefined;
 }
 
-/** What a vendor has charged. */
+/** The charges of a vendor. */
 export interface Bill {
   readonly requests: readonly BilledRequest[];
   readonly costUsd: number;
@@ -31,7 +31,7 @@ interface Seen {
   readonly ids: readonly number[];
 }
 
-/** Adds up what requests cost. */
+/** Adds up the costs of requests. */
 export class Ledger {
   readonly #requests: BilledRequest[] = [];
   readonly #seen: Seen[] = [];
@@ -41,7 +41,7 @@ export class Ledger {
     return { requests: [...this.#requests], costUsd };
   }
 
-  /** Adds a request, and returns what the reply says of its usage. */
+  /** Adds a request; returns the usage for the reply. */
   add(seen: Seen, charge: Charge, output: number, { cost }: Model): TokenCounts {
     const { uncached: input, cacheRead, cacheWrite, cacheWrite1h = 0 } = charge;
     const usage = {
@@ -71,12 +71,12 @@ export class Ledger {
   }
 }
 
-/** Blocks shorter than this, in tokens, may be equal in any two conversations. */
+/** Shorter blocks, in tokens, may be equal in unrelated conversations. */
 const distinctive = 32;
 
 /**
- * Requests belong together that have the same key, begin their conversation with the same message, or
- * have a longer block of it in common, as after a compaction.
+ * Whether two requests belong to one conversation: they have the same key, begin with the same message, or
+ * share a longer block of it, as after a compaction.
  */
 function areOneConversation(one: Prompt, other: Prompt): boolean {
   if (one.key !== "" && one.key === other.key) return true;

@@ -2,9 +2,9 @@ import type { Charge } from "./charge.ts";
 import { cumulativeTokens, type Prompt } from "./prompt.ts";
 
 export interface MarkedCacheRules {
-  /** Tokens below which nothing is cached. */
+  /** The minimum number of tokens for caching. */
   readonly minimum: number;
-  /** How many blocks each mark looks back for an earlier one, itself included. */
+  /** How many blocks before each mark are checked for an earlier one, including the marked block. */
   readonly lookback: number;
 }
 
@@ -15,11 +15,11 @@ interface Entry {
 
 const hour = 3_600_000;
 
-/** A cache that keeps prompts up to marks, and finds them at marks and a little before. */
+/** A cache that stores prompts up to marks, and finds them at marks and a few blocks before. */
 export class MarkedCache {
   readonly #entries = new Map<string, Entry>();
 
-  /** What a prompt costs now; its marks are in the cache from now on. */
+  /** The charge for a prompt; stores the prompt up to its marks. */
   charge(prompt: Prompt, ids: readonly number[], rules: MarkedCacheRules, now: number): Charge {
     const tokens = cumulativeTokens(prompt);
     const total = tokens.at(-1) ?? 0;
@@ -49,7 +49,7 @@ export class MarkedCache {
     };
   }
 
-  /** What is read is kept as long again, shorter beginnings of it included. */
+  /** Restarts the lifetime of what is read, including shorter prefixes of it. */
   #refresh(readAt: number, keyOf: (at: number) => string, now: number): void {
     for (let at = 0; at <= readAt; at++) {
       const entry = this.#entries.get(keyOf(at));
@@ -58,7 +58,7 @@ export class MarkedCache {
   }
 }
 
-/** The place of the longest cached beginning within reach of a mark; -1 for none. */
+/** The end of the longest cached prefix within reach of a mark; -1 if there is none. */
 function lookBack(
   { parts }: Prompt,
   mark: number,

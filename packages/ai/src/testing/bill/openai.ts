@@ -14,24 +14,22 @@ const day = 24 * 60 * minute;
 
 /** https://developers.openai.com/api/docs/guides/prompt-caching#requirements */
 const minimum = 1024;
-/** What models before GPT-5.6 read from the cache grows in these steps. */
+/** Models before GPT-5.6 read the cache in these steps. */
 const step = 128;
 /**
- * The page says five to ten minutes without use, in memory; we take what is certain. GPT-5.5 keeps
- * prompts only the long way.
- * https://developers.openai.com/api/docs/guides/prompt-caching#prompt-cache-retention
+ * The page says five to ten minutes without use, in memory; we use the guaranteed time. GPT-5.5 supports only
+ * extended caching. https://developers.openai.com/api/docs/guides/prompt-caching#prompt-cache-retention
  */
 const inMemory = 5 * minute;
-/** GPT-5.6 and later keep prompts at least so long after their last use. */
+/** GPT-5.6 and later keep prompts at least this long after their last use. */
 const marked = 30 * minute;
 
 /**
- * OpenAI's bill. Models before GPT-5.6 keep every prompt from 1 024 tokens on, read it in steps of 128
- * and charge nothing for writing. Later ones keep it up to breakpoints: the end of the newest message,
- * unless `prompt_cache_options.mode` is `explicit`, and those that the request names; they charge writing.
- * Requests find the prompts of those with the same `prompt_cache_key`. A changed output format or effort
- * changes the beginning.
- * https://developers.openai.com/api/docs/guides/prompt-caching
+ * OpenAI's bill. Models before GPT-5.6 store every prompt of at least 1 024 tokens, read it in steps of 128
+ * and charge nothing for writing. Later models charge for writing and store prompts up to breakpoints: those
+ * that the request names, and the end of the newest message unless `prompt_cache_options.mode` is `explicit`.
+ * Requests find the prompts of others with the same `prompt_cache_key`. A changed output format or effort
+ * changes the beginning. https://developers.openai.com/api/docs/guides/prompt-caching
  */
 export function openAiBill(): VendorBill {
   const plain = new PrefixCache();
@@ -99,7 +97,7 @@ function itemParts(item: JsonObject, place: string): PromptPart[] {
     return { ...own, content: `${role} ${own.content}` };
   });
   if (content !== undefined && item.tool_calls === undefined) return blocks;
-  // Calls, their results and reasoning are items of their own, or members of a message.
+  // Calls, their results and reasoning are separate items, or members of a message.
   return [...blocks, { ...part(place, item, itemTokens(rest)), content: JSON.stringify(rest) }];
 }
 
@@ -136,7 +134,7 @@ function blockTokens(block: JsonObject): number {
 }
 
 /**
- * 1.2 tokens for each 32 × 32 pixels, up to 10 000 such patches.
+ * 1.2 tokens per 32 × 32 pixels, up to 10 000 such patches.
  * https://developers.openai.com/api/docs/guides/images-vision#calculating-costs
  */
 function imageTokens(url: string): number {

@@ -3,9 +3,9 @@ import { cumulativeTokens, type Prompt } from "./prompt.ts";
 import { wholeTokens } from "./tokens.ts";
 
 export interface PrefixCacheRules {
-  /** Tokens below which nothing is cached. */
+  /** The minimum number of tokens for caching. */
   readonly minimum: number;
-  /** What is read is a multiple of this, in tokens. */
+  /** The number of tokens read is a multiple of this. */
   readonly step: number;
   /** How long a prompt is kept after its last use, in ms. */
   readonly lifetime: number;
@@ -18,11 +18,11 @@ interface Kept {
   expires: number;
 }
 
-/** A cache that keeps each prompt whole, for others that begin alike. Writing it is free. */
+/** A cache that stores each whole prompt for others with the same beginning. Writing is free. */
 export class PrefixCache {
   readonly #kept: Kept[] = [];
 
-  /** What a prompt costs now; it is in the cache from now on. */
+  /** The charge for a prompt; stores the prompt in the cache. */
   charge(prompt: Prompt, ids: readonly number[], rules: PrefixCacheRules, now: number): Charge {
     const tokens = cumulativeTokens(prompt);
     let read = 0;

@@ -1,12 +1,12 @@
-/** Characters per token. A rule of thumb of the vendors for English; real counts differ by tokenizer. */
+/** Characters per token: the vendors' rule of thumb for English; real counts depend on the tokenizer. */
 const charactersPerToken = 4;
 
-/** Tokens of a text: a quarter of its characters. */
+/** The tokens of a text: a quarter of its characters. */
 export function textTokens(text: string): number {
   return Math.ceil(text.length / charactersPerToken);
 }
 
-/** Whole tokens at the beginning of a text of so many characters. */
+/** The number of complete tokens in a text of this length. */
 export function wholeTokens(characters: number): number {
   return Math.floor(characters / charactersPerToken);
 }
@@ -17,10 +17,10 @@ export interface Size {
   readonly height: number;
 }
 
-/** What a picture is taken for whose size cannot be read: only PNG and JPEG are. */
+/** The assumed size of a picture that is neither PNG nor JPEG. */
 const usualSize: Size = { width: 1024, height: 1024 };
 
-/** The size of a PNG or JPEG, from base64. */
+/** The size of a base64-encoded PNG or JPEG. */
 export function imageSize(base64: string): Size {
   const bytes = Buffer.from(base64, "base64");
   const isPng = bytes.length >= 24 && bytes.readUInt32BE(0) === 0x89504e47;
@@ -28,7 +28,7 @@ export function imageSize(base64: string): Size {
   return jpegSize(bytes) ?? usualSize;
 }
 
-/** Walks the segments of a JPEG up to the one with its size. */
+/** Scans the segments of a JPEG for the one with its size. */
 function jpegSize(bytes: Buffer): Size | undefined {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) return undefined;
   for (let at = 2; at + 9 < bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
@@ -41,7 +41,10 @@ function jpegSize(bytes: Buffer): Size | undefined {
   return undefined;
 }
 
-/** A picture is cut into square patches, each a token; one with more than `most` is made smaller. */
+/**
+ * The number of square patches of a picture, each of which is a token; a picture with more than `most` is
+ * scaled down.
+ */
 export function patches({ width, height }: Size, edge: number, most: number): number {
   const count = Math.ceil(width / edge) * Math.ceil(height / edge);
   return Math.min(count, most);

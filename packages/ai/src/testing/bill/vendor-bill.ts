@@ -5,10 +5,10 @@ import type { Charge } from "./charge.ts";
 import type { Prompt } from "./prompt.ts";
 
 export interface VendorBill {
-  /** The wire formats in which it is asked. */
+  /** The wire formats that the vendor accepts. */
   readonly apis: readonly LoopbackApi[];
-  /** Reads a request as the vendor's cache does. */
+  /** Reads a request the way the vendor's cache does. */
   read(request: RuleRequest): Prompt;
-  /** What the input costs; `ids` are those of the prompt's beginnings. */
+  /** The charge for the input; `ids` are those of the prompt's prefixes. */
   charge(prompt: Prompt, ids: readonly number[], model: Model, now: number): Charge;
 }

@@ -30,7 +30,7 @@ const imageTypes: ReadonlySet<string> = new Set([
   ...["image/jpeg", "image/png", "image/gif", "image/webp"],
 ]);
 
-/** Models with windows up to this size take fewer images. */
+/** Models with windows up to this size accept fewer images. */
 const smallWindow = 200_000;
 const maxImages = { small: 100, large: 600 };
 const maxCacheMarks = 4;
@@ -89,7 +89,7 @@ function* blockFaults(block: JsonObject, place: string): Generator<string> {
   if (type === "image") yield* imageFaults(block, place);
   if (type === "tool_result") {
     for (const [at, inner] of blocksOf(block.content ?? []).entries()) {
-      // The content of a result may be an empty text, but no empty block.
+      // The content of a result may be an empty text, but not an empty block.
       if (Array.isArray(block.content)) yield* blockFaults(inner, `${place}.content.${at}`);
     }
   }
@@ -122,7 +122,7 @@ function* counts(request: RuleRequest, { models }: RuleMemory): Generator<string
     yield `A maximum of ${maxCacheMarks} blocks with cache_control may be provided. Found ${marks}.`;
   }
   const images = text.match(/"type":"image","source"/g)?.length ?? 0;
-  // Of a model that the server does not know, it asks only what holds for all of them.
+  // For a model unknown to the server, only the rules for all models apply.
   const window = models.get(textOf(request.body.model))?.contextWindow ?? Number.POSITIVE_INFINITY;
   const most = window > smallWindow ? maxImages.large : maxImages.small;
   if (images > most) yield `messages: too many images and documents: ${images} + 0 > ${most}`;
@@ -231,7 +231,7 @@ function* tools({ body }: RuleRequest): Generator<string> {
   }
 }
 
-/** The places where the system may speak between others. */
+/** The places where system messages are allowed between others. */
 function* systemPlaces(request: RuleRequest): Generator<string> {
   const messages = messagesOf(request);
   for (const [index, message] of messages.entries()) {

@@ -4,7 +4,7 @@ export interface BoundRequest {
   readonly body: unknown;
 }
 
-/** Signature → what its block was made under. */
+/** Maps each signature to the prefix of its block. */
 export type BoundThinkingMemory = Map<string, string>;
 
 interface Body {
@@ -18,7 +18,7 @@ interface Body {
 const beta = "thinking-binding-controls-2026-08-01";
 const bindingModels = /(?:opus|sonnet|haiku)-5[.-]5|(?:fable|mythos)-5[.-][12]/;
 
-/** Keeps under which system prompt, tools and messages the thinking of a reply was made. */
+/** Records the system prompt, tools and messages for which the thinking of a reply was made. */
 export function rememberBoundThinking(
   { body }: BoundRequest,
   signatures: readonly string[],
@@ -29,8 +29,8 @@ export function rememberBoundThinking(
 }
 
 /**
- * Refuses thinking that was made under another prefix, in the vendor's words. `isStrict` refuses it
- * also where the request asks to drop it: then nobody may rely on that.
+ * Refuses thinking that was made for another prefix, with the vendor's error. With `isStrict`, refuses it
+ * even if the request asks to drop it, so that tests find code that relies on the drop.
  */
 export function checkBoundThinking(
   { headers, body }: BoundRequest,
@@ -57,7 +57,7 @@ export function checkBoundThinking(
 
 const drop = JSON.stringify({ prefix_mismatch_behavior: "drop_block" });
 
-/** Where the marks for the cache are makes no difference, all else does. */
+/** The prefix without cache marks, whose places do not matter. */
 function prefixOf(system: unknown, tools: unknown, messages: unknown): string {
   const withoutMarks = (key: string, value: unknown) =>
     key === "cache_control" ? undefined : value;

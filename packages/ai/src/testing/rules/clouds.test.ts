@@ -13,7 +13,7 @@ describe("the rules of Azure", () => {
     ["/openai/v1/responses", ""],
     ["/openai/v1/responses", "?api-version=preview"],
     ["/openai/responses", "?api-version=2025-04-01-preview"],
-  ])("take %s%s", (path, search) => {
+  ])("accept %s%s", (path, search) => {
     expect(refusalOf({ api, path, search, body })).toBeUndefined();
   });
 
@@ -25,7 +25,7 @@ describe("the rules of Azure", () => {
     expect(refusalOf({ api, path, search, body })).toMatchObject({ api, rule: "version" });
   });
 
-  it("are those of OpenAI besides", () => {
+  it("include those of OpenAI", () => {
     const request = { api, path: "/openai/v1/responses", search: "" } as const;
     const refusal = refusalOf({ ...request, body: { ...body, input: [] } });
     expect(refusal).toMatchObject({ api, rule: "required" });
@@ -52,7 +52,7 @@ describe("the rules of Bedrock", () => {
     inferenceConfig: { maxTokens: 5 },
   };
 
-  it("take a valid request", () => {
+  it("accept a valid request", () => {
     expect(refusalOf({ api, path, body: valid })).toBeUndefined();
   });
 
@@ -88,7 +88,7 @@ describe("the rules of Bedrock", () => {
     expect(refusalOf({ api, path, body: { ...valid, ...change } })).toMatchObject({ api, rule });
   });
 
-  it("have cache points for models that take them only", () => {
+  it("allow cache points only for models that support them", () => {
     const llama = "/model/meta.llama4/converse-stream";
     expect(refusalOf({ api, path: llama, body: valid })).toMatchObject({ rule: "cache-points" });
   });
@@ -113,12 +113,12 @@ describe("the rules of Vertex AI", () => {
   const message = { max_tokens: 5, messages: [{ role: "user", content: "Hi" }] };
   const vertexMessage = { ...message, anthropic_version: "vertex-2023-10-16" };
 
-  it("take valid requests", () => {
+  it("accept valid requests", () => {
     expect(refusalOf({ ...gemini, body: call({}) })).toBeUndefined();
     expect(refusalOf({ ...claude, body: vertexMessage })).toBeUndefined();
   });
 
-  it("refuse what Google and Anthropic themselves take", () => {
+  it("refuse what Google and Anthropic themselves accept", () => {
     expect(refusalOf({ ...gemini, body: call({ id: "a" }) })).toMatchObject({ rule: "parts" });
     const word = { thoughtSignature: "skip_thought_signature_validator" };
     expect(refusalOf({ ...gemini, body: call({}, word) })).toMatchObject({ rule: "parts" });
@@ -127,7 +127,7 @@ describe("the rules of Vertex AI", () => {
     expect(refusalOf({ ...claude, body: named })).toMatchObject({ rule: "version" });
   });
 
-  it("are those of Google and Anthropic besides", () => {
+  it("include those of Google and Anthropic", () => {
     expect(refusalOf({ ...gemini, body: { contents: [] } })).toMatchObject({ rule: "required" });
     const empty = { ...vertexMessage, messages: [] };
     expect(refusalOf({ ...claude, body: empty })).toMatchObject({
@@ -158,7 +158,7 @@ describe("the rules of Mistral", () => {
     ],
   };
 
-  it("take a valid request", () => {
+  it("accept a valid request", () => {
     expect(refusalOf({ ...request, body: valid })).toBeUndefined();
   });
 

@@ -9,12 +9,12 @@ export function messagesOf({ body }: { readonly body: JsonObject }): readonly Js
   return listOf(body.messages);
 }
 
-/** Values that come more than once, each named once. */
+/** The values that occur more than once, each listed once. */
 export function repeated(values: readonly string[]): string[] {
   return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }
 
-/** Whether a value is a list of objects with at least one member. */
+/** Whether a value is a non-empty list of objects. */
 export function isFilledList(value: unknown): value is readonly JsonObject[] {
   return Array.isArray(value) && value.length > 0 && value.every(isJsonObject);
 }
@@ -27,7 +27,7 @@ const listsOfSchemas = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const mapsOfSchemas = ["properties", "patternProperties", "$defs", "definitions"];
 const singleSchemas = ["items", "additionalProperties", "not", "contains", "propertyNames"];
 
-/** What is wrong with a JSON Schema, as a path and words; nothing when it is right. */
+/** The errors in a JSON Schema, as a path and a text; none if it is valid. */
 export function* schemaFaults(
   schema: unknown,
   path = "",
@@ -75,12 +75,12 @@ function* keywordFaults(
   }
 }
 
-/** What vendors add to each message, call and result: its role, its id and what sets it off. */
+/** The tokens that vendors add to each message, call and result: its role, its id and delimiters. */
 const tokensPerItem = 8;
 
 /**
- * Tokens of a request's input, estimated low, so that a client with a better estimate is never
- * refused: four characters of text each, some for each message, call and result, nothing for images.
+ * A low estimate of a request's input tokens, so that a client with a better estimate is never refused: four
+ * characters of text per token, a few tokens for each message, call and result, none for images.
  */
 export function estimateTokens(body: JsonObject): number {
   return Math.floor(countCharacters(body) / 4) + countItems(body) * tokensPerItem;
@@ -91,7 +91,7 @@ const itemTypes: ReadonlySet<unknown> = new Set([
 ]);
 const itemMembers = ["role", "functionCall", "functionResponse", "toolUse", "toolResult"];
 
-/** Messages, calls and results; the declarations of tools are counted by their text alone. */
+/** The number of messages, calls and results; tool declarations count only by their text. */
 function countItems({ tools: _, toolConfig: __, ...body }: JsonObject): number {
   const count = (value: unknown): number => {
     if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + count(one), 0);
@@ -116,7 +116,7 @@ function countCharacters(value: unknown): number {
   return count;
 }
 
-/** The model that a request names in its body or path. */
+/** The model named in a request's body or path. */
 export function modelOf(body: JsonObject, path: string): string {
   return (
     textOf(body.model) ||
@@ -124,7 +124,7 @@ export function modelOf(body: JsonObject, path: string): string {
   );
 }
 
-/** The content blocks of a message, a text as a block. */
+/** The content blocks of a message; a string becomes a block. */
 export function blocksOf(content: unknown): readonly JsonObject[] {
   return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
 }

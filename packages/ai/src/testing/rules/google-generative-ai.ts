@@ -108,7 +108,7 @@ function* pairs(request: RuleRequest): Generator<string> {
   for (const [index, { calls: asked, answers }] of turns.entries()) {
     const before = turns[index - 1];
     if (asked.length > 0) {
-      // A call comes after what the user said or after results; the model may also have spoken before.
+      // A call must follow a user message or results, possibly after text of the model.
       if (before === undefined) {
         yield "Please ensure that function call turn comes immediately after a user turn or after a function response turn.";
       }

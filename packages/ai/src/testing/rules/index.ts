@@ -11,7 +11,7 @@ import { responsesRules } from "./openai-responses.ts";
 import type { Refusal, Rule, RuleMemory, RuleRequest } from "./rule.ts";
 import { toAnthropic, vertexRules } from "./vertex.ts";
 
-/** Everything that the vendors refuse and a loopback server refuses too. A further rule is a further row. */
+/** The rules by which a loopback server refuses what the vendors refuse. Add a rule by adding a row. */
 const rules: readonly Rule[] = [
   ...anthropicRules,
   ...completionsRules,
@@ -21,7 +21,7 @@ const rules: readonly Rule[] = [
   ...limitRules,
 ];
 
-/** Clouds that take another vendor's format, and what they refuse besides. */
+/** Clouds that accept another vendor's format, and their additional rules. */
 const clouds: readonly Rule[] = [
   ...azureRules,
   ...sameAs("openai-responses", "azure-openai-responses"),
@@ -48,7 +48,7 @@ function sameAs(
     }));
 }
 
-/** The first rule that a request breaks; undefined when the vendor would take it. */
+/** The first rule that a request breaks; undefined if the vendor would accept it. */
 export function findRefusal(request: RuleRequest, memory: RuleMemory): Refusal | undefined {
   for (const { api, rule, check } of [...rules, ...clouds]) {
     const message = api === request.api ? check(request, memory) : undefined;

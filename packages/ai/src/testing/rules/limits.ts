@@ -10,7 +10,7 @@ interface Asked extends ModelLimits {
   readonly input: number;
 }
 
-/** What a request asks for, beside the limits of its model; undefined without an output limit. */
+/** The requested output and thinking, with the limits of the model; undefined without an output limit. */
 function askedOf(
   { body, path }: RuleRequest,
   { models }: RuleMemory,
@@ -107,7 +107,7 @@ function isCount(value: number): boolean {
   return Number.isInteger(value) && value >= 1;
 }
 
-/** Output limits within the model's own and within the rest of its window. */
+/** Output limits must be within the model's own limit and the rest of its window. */
 export const limitRules: readonly Rule[] = [
   ...rulesOf("anthropic-messages", { limits: anthropicLimits }),
   ...rulesOf("openai-completions", { limits: completionsLimits }),

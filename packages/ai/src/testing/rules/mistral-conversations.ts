@@ -56,7 +56,7 @@ export const mistralRules = rulesOf("mistral-conversations", {
   content,
 });
 
-/** A request as chat completions have it: without the names of tools in their results. */
+/** The request in the form of chat completions: without tool names in the results. */
 export function toCompletions(request: RuleRequest): RuleRequest {
   const messages = listOf(request.body.messages).map((message) =>
     message.role === "tool" ? objectOf({ ...message, name: undefined }) : message,

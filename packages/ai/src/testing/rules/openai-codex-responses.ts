@@ -1,6 +1,6 @@
 import { rulesOf } from "./rule.ts";
 
-/** Members of OpenAI's format that the backend of ChatGPT plans does not take. */
+/** Members of OpenAI's format that the backend of ChatGPT plans does not accept. */
 const unsupported = ["max_output_tokens", "temperature", "prompt_cache_retention"];
 
 export const codexRules = rulesOf("openai-codex-responses", {

@@ -5,7 +5,7 @@ import { badName, emptyList, functionFaults, isImageUrl, sameNames } from "./ope
 import { replyFormFaults } from "./output-form.ts";
 import { type RuleRequest, rulesOf } from "./rule.ts";
 
-/** OpenAI's own, and those that other servers of the format document. */
+/** OpenAI's own members, and those documented by other servers of the format. */
 const members: ReadonlySet<string> = new Set([
   ...["model", "messages", "tools", "tool_choice", "parallel_tool_calls", "stream"],
   ...["stream_options", "store", "metadata", "max_tokens", "max_completion_tokens", "temperature"],
@@ -56,7 +56,7 @@ function* content(request: RuleRequest): Generator<string> {
 
 function* partFaults(part: JsonObject, role: string, place: string): Generator<string> {
   const type = textOf(part.type);
-  // Mistral's thinking is a part of an assistant's content.
+  // In Mistral's format, thinking is part of an assistant's content.
   if (type === "thinking" && role === "assistant") return;
   if (!partTypes.has(type)) yield `Invalid value: '${type}'. (${place}.type)`;
   if (type === "text" && typeof part.text !== "string") {
@@ -117,7 +117,7 @@ function unanswered(ids: readonly string[]): string {
 }
 
 function* tools(request: RuleRequest): Generator<string> {
-  // Moonshot's messages of the role `system` may add tools.
+  // In Moonshot's format, messages with the role `system` may add tools.
   const lists = [request.body, ...messagesOf(request)].map(({ tools: list }) => listOf(list));
   const functions = lists.flatMap((list) => list.map((tool) => objectOf(tool.function)));
   for (const [index, tool] of functions.entries()) {

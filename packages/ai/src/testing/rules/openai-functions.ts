@@ -23,7 +23,7 @@ export function* sameNames(functions: readonly JsonObject[]): Generator<string> 
   }
 }
 
-/** What both of OpenAI's formats refuse in a function that a model may call. */
+/** What both of OpenAI's formats refuse in a function definition. */
 export function* functionFaults(tool: JsonObject, place: string): Generator<string> {
   const name = textOf(tool.name);
   if (!namePattern.test(name)) yield badName(`${place}.name`);
@@ -40,7 +40,7 @@ export function* functionFaults(tool: JsonObject, place: string): Generator<stri
   }
 }
 
-/** What both of OpenAI's formats refuse in any schema of an object. */
+/** What both of OpenAI's formats refuse in any object schema. */
 export function* rootFaults(schema: JsonObject, wrong: string): Generator<string> {
   if (schema.type !== "object") {
     yield `${wrong}: schema must be a JSON Schema of 'type: "object"', got 'type: ${JSON.stringify(schema.type ?? "None")}'.`;

@@ -14,7 +14,7 @@ const members: ReadonlySet<string> = new Set([
   ...["context_management"],
 ]);
 
-/** Items and what their own ids begin with. */
+/** The types of items and the prefixes of their ids. */
 const idPrefixes: Readonly<Record<string, string>> = {
   message: "msg",
   function_call: "fc",
@@ -64,7 +64,7 @@ function* content(request: RuleRequest): Generator<string> {
   }
 }
 
-/** Tools and efforts that change between two messages. */
+/** Checks changes of tools and effort between two messages. */
 function* changeFaults(item: JsonObject, place: string): Generator<string> {
   if (item.type === "additional_tools") {
     if (item.role !== "developer") yield `Invalid value: '${textOf(item.role)}'. (${place}.role)`;

@@ -6,7 +6,7 @@ const closed = { ...open, required: ["a"], additionalProperties: false };
 const openai = (format: Record<string, unknown>) => [...jsonSchemaFaults(format, "text.format")];
 
 describe("the schema of a reply", () => {
-  it("is what OpenAI takes, or refused in its words", () => {
+  it("is accepted by OpenAI or refused with OpenAI's error", () => {
     expect(openai({ name: "output", schema: open })).toEqual([]);
     expect(openai({ name: "output", schema: closed, strict: true })).toEqual([]);
     const refused = [
@@ -25,7 +25,7 @@ describe("the schema of a reply", () => {
     for (const [format, words] of refused) expect(openai(format).join("\n")).toContain(words);
   });
 
-  it("is a closed one for Anthropic", () => {
+  it("must be closed for Anthropic", () => {
     const faults = (format: unknown) => [...outputConfigFaults({ format })].join("\n");
     expect(faults({ type: "json_schema", schema: closed })).toBe("");
     expect(faults({ type: "json_schema", schema: open })).toContain("additionalProperties");
@@ -33,7 +33,7 @@ describe("the schema of a reply", () => {
     expect(faults({ type: "json_schema" })).toContain("Field required");
   });
 
-  it("comes with JSON as the type for Google, and without tools for older models", () => {
+  it("requires the JSON type for Google, and no tools for older models", () => {
     const json = { responseMimeType: "application/json", responseJsonSchema: open };
     const faults = (config: Record<string, unknown>, model: string, hasFunctions = true) =>
       [...responseSchemaFaults(config, { model, hasFunctions })].join("\n");

@@ -33,7 +33,7 @@ export function* jsonSchemaFaults(format: JsonObject, place: string): Generator<
   if (format.strict === true) yield* strictFaults(schema, wrong, []);
 }
 
-/** A strict schema names all members of its objects, and requires them. */
+/** A strict schema lists all members of its objects and requires them. */
 function* strictFaults(schema: unknown, wrong: string, path: readonly string[]): Generator<string> {
   if (!isJsonObject(schema)) return;
   const properties = objectOf(schema.properties);

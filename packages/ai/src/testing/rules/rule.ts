@@ -11,14 +11,14 @@ export interface RuleRequest {
   readonly body: JsonObject;
 }
 
-/** The limits of a model that a server serves, as far as it knows them. */
+/** The limits of a model that a server serves, if known. */
 export interface ModelLimits {
   readonly contextWindow: number;
   readonly maxTokens: number;
 }
 
 export interface RuleMemory {
-  /** What each signature of thinking was made under. */
+  /** Maps each thinking signature to the prefix for which it was made. */
   readonly signed: BoundThinkingMemory;
   readonly models: Map<string, ModelLimits>;
 }
@@ -27,7 +27,7 @@ export interface Rule {
   readonly api: LoopbackApi;
   /** A short name, unique within its format. */
   readonly rule: string;
-  /** Why the request is refused, in the vendor's words; undefined when it is not. */
+  /** Why the request is refused, in the vendor's words; undefined if it is accepted. */
   check(request: RuleRequest, memory: RuleMemory): string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** What is wrong with a request, in the vendor's words; only the first counts. */
+/** The errors in a request, in the vendor's words; only the first counts. */
 type Complaints = (request: RuleRequest, memory: RuleMemory) => Iterable<string>;
 
 /** Rules of a format, by their short names. */

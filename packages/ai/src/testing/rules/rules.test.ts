@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findRefusal } from "./index.ts";
 import type { RuleMemory } from "./rule.ts";
 
-/** The formats that clouds take, too; the rules of the clouds themselves are in `clouds.test.ts`. */
+/** The formats that clouds also accept; `clouds.test.ts` covers the rules of the clouds. */
 type Vendor =
   | "anthropic-messages"
   | "openai-completions"
@@ -88,7 +88,7 @@ const googleTool = (name: string, parametersJsonSchema: Json = schema): Json => 
   tools: [{ functionDeclarations: [{ name, parametersJsonSchema }] }],
 });
 
-/** A change of the valid request, the rule that it breaks, and some of the vendor's words. */
+/** A change to the valid request, the rule that it breaks, and part of the vendor's error. */
 type Case = readonly [change: Json, rule: string, words: RegExp];
 
 const cases: Readonly<Record<Vendor, readonly Case[]>> = {
@@ -307,7 +307,7 @@ const cases: Readonly<Record<Vendor, readonly Case[]>> = {
 const check = (api: Vendor, body: Json) =>
   findRefusal({ api, path: "/v1beta/models/m:streamGenerateContent", headers: {}, body }, memory());
 
-describe("images of Anthropic's models", () => {
+describe("images for Anthropic's models", () => {
   const source = { type: "base64", media_type: "image/png", data: "AA==" };
   const images = (count: number) =>
     anthropic(user(Array.from({ length: count }, () => ({ type: "image", source }))));
@@ -318,7 +318,7 @@ describe("images of Anthropic's models", () => {
     return findRefusal(request, { signed: new Map(), models })?.message;
   };
 
-  it("are at most 100 up to a window of 200 000 tokens, and 600 beyond it", () => {
+  it("are limited to 100 up to a window of 200 000 tokens, and to 600 above", () => {
     expect(refusalOf(200_000, 100)).toBeUndefined();
     expect(refusalOf(200_000, 101)).toContain("too many images");
     for (const window of [1_000_000, undefined]) {
@@ -337,7 +337,7 @@ describe("changes between messages", () => {
   const update = (reasoning: Json): Json => ({ type: "configuration_update", reasoning });
   const input = (...items: Json[]): Json => ({ input: [said("x"), ...items] });
 
-  it("of Responses are items for tools and effort", () => {
+  it("are items for tools and effort in Responses", () => {
     const refusalOf = (items: Json) =>
       check("openai-responses", { ...valid["openai-responses"], ...items })?.rule;
     expect(refusalOf(input(added("edit"), update({ effort: "high" })))).toBeUndefined();
@@ -347,7 +347,7 @@ describe("changes between messages", () => {
     expect(refusalOf(input(added("edit"), added("edit")))).toBe("tools");
   });
 
-  it("of chat completions are system messages that add tools", () => {
+  it("are system messages that add tools in chat completions", () => {
     const tools = (name: string): Json => ({
       role: "system",
       tools: [{ type: "function", function: { name, parameters: schema } }],
@@ -364,7 +364,7 @@ describe("changes between messages", () => {
 });
 
 describe.each(Object.keys(cases) as Vendor[])("the rules of %s", (api) => {
-  it("take a valid request", () => {
+  it("accept a valid request", () => {
     expect(check(api, valid[api])).toBeUndefined();
   });
 

@@ -24,13 +24,13 @@ function* version({ body }: RuleRequest): Generator<string> {
   if (body.model !== undefined) yield "model: Extra inputs are not permitted";
 }
 
-/** What Vertex AI refuses beside what Google and Anthropic do. */
+/** What Vertex AI refuses in addition to Google and Anthropic. */
 export const vertexRules: readonly Rule[] = [
   ...rulesOf("google-vertex", { parts }),
   ...rulesOf("anthropic-vertex", { version }),
 ];
 
-/** A request for Claude on Vertex AI as Anthropic itself would get it. */
+/** Converts a request for Claude on Vertex AI to the form for Anthropic itself. */
 export function toAnthropic(request: RuleRequest): RuleRequest {
   const { anthropic_version: _, ...body } = request.body;
   return { ...request, body: { ...body, model: modelOf({}, request.path) } };

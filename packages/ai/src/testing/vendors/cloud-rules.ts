@@ -1,7 +1,7 @@
 import { listOf, objectOf, textOf } from "../wire/json.ts";
 import { hostHeader, type VendorRule } from "./vendor.ts";
 
-/** The regions of AWS from which the models of a geography are reached, by the beginning of their ids. */
+/** The AWS regions in which the models of a geography are available, by id prefix. */
 const geographies: Readonly<Record<string, RegExp>> = {
   apac: /^ap-/,
   au: /^ap-southeast-[24]$/,
@@ -13,7 +13,7 @@ const geographies: Readonly<Record<string, RegExp>> = {
   "us-gov": /^us-gov-/,
 };
 
-/** Amazon Bedrock knows the models of a geography only in its regions. */
+/** Amazon Bedrock offers the models of a geography only in its regions. */
 export const inItsGeography: VendorRule = function* complaints({ path, headers }) {
   const [, model = ""] = /\/model\/([^/]+)\//.exec(path) ?? [];
   const [, region = ""] = /^[^.]+\.([^.]+)\./.exec(String(headers[hostHeader])) ?? [];
@@ -21,7 +21,7 @@ export const inItsGeography: VendorRule = function* complaints({ path, headers }
   if (regions?.test(region) === false) yield "The provided model identifier is invalid.";
 };
 
-/** Azure's paths from before `v1` name a version. */
+/** Azure's paths from before `v1` require a version. */
 export const needsDate: VendorRule = function* complaints({ search = "" }) {
   const version = new URLSearchParams(search).get("api-version") ?? "";
   if (!/^\d{4}-\d{2}-\d{2}/.test(version)) {
@@ -29,7 +29,7 @@ export const needsDate: VendorRule = function* complaints({ search = "" }) {
   }
 };
 
-/** GitHub counts what users ask, and requests have to say whether it is that. */
+/** GitHub counts user requests, so requests must say whether a user or the agent made them. */
 export const saysWhoAsks: VendorRule = function* complaints({ headers, body }) {
   const last = objectOf([body.messages ?? body.input].flat().at(-1));
   const holdsResult = listOf(last.content).some(({ type }) => type === "tool_result");

@@ -36,7 +36,7 @@ const copilotRules = [
   needsHeader("openai-intent", /./),
 ];
 
-/** Where GitHub serves a format to business plans, which the token of such a plan says. */
+/** GitHub's endpoint for business plans, which is named in the token of such a plan. */
 function copilot(api: LoopbackApi, path: string, rules: Vendor["rules"] = []): Vendor {
   const url = `https://api.business.githubcopilot.com${path}`;
   const all = [...copilotRules, ...rules];

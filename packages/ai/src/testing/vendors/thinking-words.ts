@@ -2,7 +2,7 @@ import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import { objectOf, textOf } from "../wire/json.ts";
 import type { VendorRule } from "./vendor.ts";
 
-/** How a request may ask for thinking: the member, and whether its value asks. */
+/** The members with which a request may ask for thinking, and whether a value does. */
 const words: Readonly<Record<string, (value: unknown) => boolean>> = {
   reasoning_effort: (value) => isEffort(value),
   reasoning: (value) => {
@@ -37,7 +37,7 @@ export function asksBedrockToThink(body: JsonObject): boolean {
   return isNova || asksToThink(fields) || isEffort(objectOf(body.outputConfig).effort);
 }
 
-/** An endpoint that knows only these of the members that ask for thinking. */
+/** An endpoint that accepts only these of the members that ask for thinking. */
 export function knowsOnly(...known: readonly string[]): VendorRule {
   return function* complaints({ body }) {
     for (const member of Object.keys(words)) {

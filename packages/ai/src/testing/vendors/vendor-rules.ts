@@ -1,14 +1,14 @@
 import { listOf, objectOf } from "../wire/json.ts";
 import type { VendorRule } from "./vendor.ts";
 
-/** An endpoint that does not know some members. */
+/** An endpoint that refuses certain members. */
 export function refuses(...members: readonly string[]): VendorRule {
   return function* complaints({ body }) {
     for (const member of members) if (member in body) yield `Unknown parameter: '${member}'`;
   };
 }
 
-/** An endpoint that ends replies early unless it is given a limit. */
+/** An endpoint that ends replies early unless a limit is set. */
 export const needsLimit: VendorRule = function* complaints({ body }) {
   const { max_tokens, max_completion_tokens } = body;
   if (max_tokens === undefined && max_completion_tokens === undefined) {
@@ -16,7 +16,7 @@ export const needsLimit: VendorRule = function* complaints({ body }) {
   }
 };
 
-/** Only OpenAI has developers beside systems. */
+/** Only OpenAI has the role `developer` in addition to `system`. */
 export const noDeveloper: VendorRule = function* complaints({ body }) {
   if (listOf(body.messages).some(({ role }) => role === "developer")) {
     yield "Invalid role: 'developer'";
@@ -32,7 +32,7 @@ export const noThinkingInHistory: VendorRule = function* complaints({ body }) {
   }
 };
 
-/** An endpoint that, while it thinks, wants the thinking of all its earlier replies with calls. */
+/** An endpoint that, while thinking is on, requires the thinking of all earlier replies with calls. */
 export const needsThinkingOfCalls: VendorRule = function* complaints({ body }) {
   if (objectOf(body.thinking).type !== "enabled") return;
   for (const message of listOf(body.messages)) {
@@ -41,14 +41,14 @@ export const needsThinkingOfCalls: VendorRule = function* complaints({ body }) {
   }
 };
 
-/** An endpoint that wants a header. */
+/** An endpoint that requires a header. */
 export function needsHeader(name: string, value: RegExp): VendorRule {
   return function* complaints({ headers }) {
     if (!value.test(String(headers[name] ?? ""))) yield `Header ${name} is missing`;
   };
 }
 
-/** An endpoint that accepts no empty list of tools. */
+/** An endpoint that refuses an empty list of tools. */
 export const noEmptyTools: VendorRule = function* complaints({ body }) {
   if (Array.isArray(body.tools) && body.tools.length === 0) yield "[] is too short - 'tools'";
 };

@@ -4,34 +4,34 @@ import type { LoopbackCredentials } from "../credentials.ts";
 import type { LoopbackApi } from "../loopback-api.ts";
 import type { RuleRequest } from "../rules/rule.ts";
 
-/** A header that holds a key, and what comes before the key in it. */
+/** A header that contains a key, and the text before the key. */
 export interface KeyPlace {
   readonly header: string;
   readonly scheme?: "Bearer" | undefined;
 }
 
-/** What an endpoint refuses besides what its wire format does; a generator of complaints. */
+/** What an endpoint refuses in addition to its wire format's rules; a generator of errors. */
 export type VendorRule = (request: RuleRequest) => Iterable<string>;
 
-/** What users of a cloud have set up, beside an address and a key. */
+/** What users of a cloud have configured, besides an address and a key. */
 export type VendorSetUp = "AWS keys" | "application default credentials" | "dated API version";
 
-/** An endpoint as its vendor documents it: the server's side, written without a look at requests. */
+/** An endpoint as its vendor documents it; written independently of our requests, to check them. */
 export interface Vendor {
   readonly provider: string;
   readonly api: LoopbackApi;
-  /** What its users have set up, where not all have the same. */
+  /** What its users have configured, if it differs between users. */
   readonly setUp?: VendorSetUp | undefined;
-  /** The whole URL of a request; `{model}` stands for the model's id, `{region}` for one of AWS. */
+  /** The complete URL of a request; `{model}` is replaced by the model's id, `{region}` by an AWS region. */
   readonly url: string;
-  /** Each of these places must hold the key. Without any, requests must be signed for AWS. */
+  /** Each of these places must contain the key. If there are none, requests must be signed for AWS. */
   readonly keys: readonly KeyPlace[];
   readonly rules: readonly VendorRule[];
-  /** Whether a request asks for thinking, in the endpoint's words. */
+  /** Whether a request asks for thinking, in the endpoint's format. */
   readonly thinks: (body: JsonObject) => boolean;
 }
 
-/** The header in which {@link loopbackFetch} tells a server where a request was going. */
+/** The header in which {@link loopbackFetch} tells a server the original address of a request. */
 export const hostHeader = "x-loopback-host";
 
 export interface VendorDenial {
@@ -39,12 +39,12 @@ export interface VendorDenial {
   readonly message: string;
 }
 
-/** A request as a vendor's door sees it. */
+/** A request as the vendor receives it. */
 type VendorRequest = Omit<SignedRequest, "api">;
 
 const keyHeaders = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 
-/** Why a vendor does not let a request in: it went elsewhere, or without the key. */
+/** Why a vendor refuses a request: it was sent elsewhere, or without the key. */
 export function vendorDenial(
   vendor: Vendor,
   { key, aws }: LoopbackCredentials,
@@ -76,7 +76,7 @@ function urlPattern(url: string): RegExp {
   return new RegExp(`^${literal.replace("{model}", ".+").replace("{region}", "[a-z0-9-]+")}$`);
 }
 
-/** Servers of Anthropic's format other than the vendor's take a key in either place. */
+/** Servers of Anthropic's format other than Anthropic's own accept a key in either place. */
 function mayLeak({ api }: Vendor, header: string): boolean {
   return !(api === "anthropic-messages" && header === "authorization");
 }

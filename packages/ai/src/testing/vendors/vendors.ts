@@ -15,7 +15,7 @@ const bearer: KeyPlace = { header: "authorization", scheme: "Bearer" };
 const cloudflareKey: KeyPlace = { header: "cf-aig-authorization", scheme: "Bearer" };
 const anthropicKey: KeyPlace = { header: "x-api-key" };
 
-/** What no server of chat completions but OpenAI's own takes. */
+/** Members that only OpenAI's own chat completions accept. */
 const onlyOpenAi: readonly VendorRule[] = [
   noDeveloper,
   noEmptyTools,
@@ -51,7 +51,7 @@ const opencode = "https://opencode.ai/inference";
 const gateway = "https://gateway.ai.cloudflare.com/v1/account/gateway";
 const plans = "maas.aliyuncs.com/compatible-mode/v1/chat/completions";
 
-/** The endpoints that a loopback server can be. */
+/** The endpoints that a loopback server can simulate. */
 export const vendors: readonly Vendor[] = [
   ...cloudVendors,
   messages({ provider: "anthropic", url: "https://api.anthropic.com/v1/messages" }),

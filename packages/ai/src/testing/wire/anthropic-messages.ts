@@ -91,7 +91,7 @@ function anthropicWriter(head: ReplyHead): ReplyWriter {
     return event("content_block_start", { index, content_block });
   }
 
-  // Written by hand: this is the hot path of long streams.
+  // Assembled manually, because this is the hot path of long streams.
   function deltaEvent(
     kind: "text" | "thinking" | "input_json" | "signature",
     value: string,
@@ -162,12 +162,12 @@ function anthropicWriter(head: ReplyHead): ReplyWriter {
   };
 }
 
-/** The word of Anthropic, and of Amazon Bedrock, for the end of a reply. */
+/** The stop reason in the terms of Anthropic and Amazon Bedrock. */
 export function stopWord(reason: string): string {
   return reason === "toolUse" ? "tool_use" : reason === "length" ? "max_tokens" : "end_turn";
 }
 
-/** Writes by how long they are kept. */
+/** Cache writes by lifetime. */
 function creation({ cacheWrite = 0, cacheWrite1h = 0 }: TokenCounts): object {
   return {
     ephemeral_5m_input_tokens: cacheWrite - cacheWrite1h,

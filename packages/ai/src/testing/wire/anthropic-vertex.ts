@@ -3,7 +3,7 @@ import { anthropicMessagesWire } from "./anthropic-messages.ts";
 import { objectOf } from "./json.ts";
 import type { WireFormat } from "./wire-format.ts";
 
-/** The server side of Claude on Vertex AI: the path names the model. */
+/** The server side of Claude on Vertex AI: the path contains the model. */
 export const anthropicVertexWire: WireFormat = {
   ...anthropicMessagesWire,
   api: "anthropic-vertex",

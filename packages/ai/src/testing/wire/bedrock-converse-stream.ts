@@ -81,7 +81,7 @@ function bedrockWriter(head: ReplyHead): ReplyWriter {
   let index = -1;
   let isOpen = false;
 
-  /** Blocks of text and thinking have no event that begins them. */
+  /** Blocks of text and thinking have no start event. */
   function begin(): void {
     if (isOpen) return;
     isOpen = true;

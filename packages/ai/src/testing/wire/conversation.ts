@@ -8,7 +8,7 @@ import type { ToolDefinition } from "../../provider.ts";
 import { emptyUsage } from "../../reply/empty-usage.ts";
 import { listOf, objectOf, textOf } from "./json.ts";
 
-/** Puts a vendor's messages together as ours. Neighbouring blocks of one speaker become one message. */
+/** Builds a conversation in our format from a vendor's messages. Adjacent blocks of one role become one message. */
 export class Conversation {
   readonly messages: LlmMessage[] = [];
   readonly #api: string;
@@ -20,13 +20,13 @@ export class Conversation {
     this.#model = model;
   }
 
-  /** Adds what the user said; nothing for no blocks. */
+  /** Adds user content; adds nothing if there are no blocks. */
   addUser(content: readonly UserContent[]): void {
     if (content.length === 0) return;
     this.messages.push({ role: "user", content: [...content], timestamp: 0 });
   }
 
-  /** Adds to the reply at the end, or begins one. */
+  /** Extends the last reply, or starts a new one. */
   addAssistant(content: readonly AssistantContent[]): void {
     if (content.length === 0) return;
     for (const block of content) {
@@ -37,7 +37,7 @@ export class Conversation {
     else this.messages.push(this.#reply([...content]));
   }
 
-  /** Adds a tool result; the name is that of the call unless the vendor tells it. */
+  /** Adds a tool result; the name is taken from the call unless the vendor sends it. */
   addToolResult(result: {
     id: string;
     content: UserContent[];
@@ -68,7 +68,7 @@ export class Conversation {
   }
 }
 
-/** The texts of a content, which may be one text. */
+/** The texts of a content, which may be a string. */
 export function textsOf(content: unknown, between = ""): string {
   if (typeof content === "string") return content;
   return listOf(content)
@@ -76,13 +76,13 @@ export function textsOf(content: unknown, between = ""): string {
     .join(between);
 }
 
-/** A tool as the vendor's request declares it. */
+/** A tool in the form of the vendor's request. */
 export function toolOf(declared: unknown, schema: unknown): ToolDefinition {
   const { name, description } = objectOf(declared);
   return { name: textOf(name), description: textOf(description), parameters: objectOf(schema) };
 }
 
-/** The image of a data URL, as a list to spread. */
+/** The image in a data URL, as a list to spread. */
 export function imageOfUrl(url: string): UserContent[] {
   const match = /^data:([^;,]+);base64,(.*)$/s.exec(url);
   return match?.[1] === undefined || match[2] === undefined
@@ -90,7 +90,7 @@ export function imageOfUrl(url: string): UserContent[] {
     : [{ type: "image", mimeType: match[1], data: match[2] }];
 }
 
-/** A text block, as a list to spread; empty for no text. */
+/** A text block as a list to spread; empty for an empty text. */
 export function textBlock(text: string): { type: "text"; text: string }[] {
   return text === "" ? [] : [{ type: "text", text }];
 }

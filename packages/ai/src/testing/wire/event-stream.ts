@@ -4,7 +4,7 @@ const preludeBytes = 12;
 const checksumBytes = 4;
 const textType = 7;
 
-/** Events written as server-sent ones, as AWS's binary messages; one named `…Exception` is an error. */
+/** Converts server-sent events to AWS's binary messages; an event named `…Exception` becomes an error. */
 export function toEventStream(events: string): Uint8Array {
   const messages = events.split("\n\n").flatMap((event) => {
     const name = /^event: ?(.*)$/m.exec(event)?.[1];
@@ -39,8 +39,8 @@ function sealed(headers: Buffer, payload: Buffer): Buffer {
 }
 
 /**
- * The messages with other payloads. A message that stays as it is keeps its bytes, wrong checksums
- * included; so does what follows a size that cannot be.
+ * Replaces the payloads of messages. An unchanged message keeps its bytes, including wrong checksums, and so
+ * does everything after an invalid size.
  */
 export function mapPayloads(bytes: Buffer, change: (payload: string) => string): Buffer {
   const messages: Buffer[] = [];

@@ -49,7 +49,7 @@ const statusNames: Readonly<Record<number, string>> = {
   503: "UNAVAILABLE",
 };
 
-/** Calls and results pair by order where no id is sent. */
+/** Matches calls and results by order if no ids are sent. */
 class CallIds {
   #count = 0;
   readonly #waiting = new Map<string, string[]>();
@@ -110,7 +110,7 @@ function googleWriter(head: ReplyHead): ReplyWriter {
   const tail = JSON.stringify({ modelVersion: head.model, responseId: head.id }).slice(1);
   const suffix = `],"role":"model"},"index":0}],${tail}\n\n`;
 
-  /** Calls come whole in this format. */
+  /** In this format, calls are sent whole. */
   function endCall(): string {
     const call = openCall;
     if (call === undefined) return "";

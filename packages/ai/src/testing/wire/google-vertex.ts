@@ -3,7 +3,7 @@ import { googleGenerativeAiWire } from "./google-generative-ai.ts";
 import { listOf, objectOf, serverSentEvent } from "./json.ts";
 import { changedWriter, type ReplyHead, type WireFormat } from "./wire-format.ts";
 
-/** The server side of Gemini on Vertex AI, which sends arguments in pieces where it is asked to. */
+/** The server side of Gemini on Vertex AI, which sends arguments in pieces on request. */
 export const googleVertexWire: WireFormat = {
   ...googleGenerativeAiWire,
   api: "google-vertex",
@@ -21,7 +21,7 @@ function asksForPieces({ asked = {} }: ReplyHead): boolean {
   return objectOf(functionCallingConfig).streamFunctionCallArguments === true;
 }
 
-/** The event of a whole call as Vertex sends it: name, pieces and end are events of their own. */
+/** Splits the event of a whole call as Vertex does: name, pieces and end are separate events. */
 function inPieces(event: string): string {
   if (event === "") return event;
   const { candidates, ...rest } = objectOf(JSON.parse(event.slice("data: ".length)));
@@ -45,7 +45,7 @@ function inPieces(event: string): string {
 
 const pieceLength = 8;
 
-/** The pieces of a value; undefined where paths cannot say it. */
+/** The pieces of a value; undefined if paths cannot express it. */
 function piecesOf(value: unknown, jsonPath: string): JsonObject[] | undefined {
   if (typeof value === "string") {
     const parts = value.match(new RegExp(`[^]{1,${pieceLength}}`, "gu")) ?? [];

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseObject } from "@tau-agent/rpc-protocol/plain";
 
-/** The value as an object; an empty one if it is not an object. */
+/** The value if it is an object, otherwise an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value)) : {};
 }
@@ -10,12 +10,12 @@ export function listOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.map(objectOf) : [];
 }
 
-/** The value as a string; empty if it is not a string. */
+/** The value if it is a string, otherwise an empty string. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** JSON text as an object; an empty one if it is not an object. */
+/** JSON text parsed as an object; an empty object if it is not one. */
 export function parseArguments(value: unknown): Record<string, unknown> {
   return parseObject(textOf(value) || "{}") ?? {};
 }

@@ -47,6 +47,6 @@ function withThinkingInside(text: string, delta: Delta): string {
   if (delta.type !== "thinking") return text;
   const part = { type: "thinking", thinking: [{ type: "text", text: delta.text }] };
   const plain = `"reasoning_content":${JSON.stringify(delta.text)}`;
-  // A function, because a text would give `$` a meaning.
+  // A replacement function, because `$` has a special meaning in a replacement string.
   return text.replace(plain, () => `"content":[${JSON.stringify(part)}]`);
 }

@@ -132,7 +132,7 @@ class Writer implements ReplyWriter {
     return this.#begin(key, type) + this.#delta(event, text);
   }
 
-  // Written by hand: this is the hot path of long streams.
+  // Assembled manually, because this is the hot path of long streams.
   #delta(type: string, delta: string): string {
     if (this.#open === undefined) return "";
     this.#open.texts.push(delta);

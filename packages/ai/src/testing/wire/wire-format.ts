@@ -2,7 +2,7 @@ import type { JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Delta, TokenCounts } from "../../provider.ts";
 import type { PlainRequest } from "../scenario-player.ts";
 
-/** What a reply in a wire format says about itself. */
+/** The metadata of a reply in a wire format. */
 export interface ReplyHead {
   readonly id: string;
   readonly model: string;
@@ -18,7 +18,7 @@ export interface ReplyWriter {
   error(message: string, code: string | undefined): string;
 }
 
-/** A writer that changes what another one writes for a delta. */
+/** Wraps a writer to change what it writes for each delta. */
 export function changedWriter(
   inner: ReplyWriter,
   change: (text: string, delta: Delta) => string,
@@ -32,14 +32,14 @@ export function changedWriter(
 
 export interface WireFormat {
   readonly api: string;
-  /** Reads a request as the vendor would. */
+  /** Reads a request the way the vendor would. */
   parse(body: unknown, path: string): PlainRequest;
   createWriter(head: ReplyHead): ReplyWriter;
-  /** The bytes of events, where they are not the text itself. */
+  /** Encodes events whose bytes differ from the text. */
   toBytes?(events: string): Uint8Array;
-  /** The type of a reply's body; default that of server-sent events. */
+  /** The content type of a reply; by default, that of server-sent events. */
   readonly contentType?: string;
   errorBody(status: number, message: string, code?: string | undefined): unknown;
-  /** What the vendor says when a conversation is too long. */
+  /** The vendor's error for a conversation that is too long. */
   readonly overflow: { readonly message: string; readonly code?: string };
 }
