@@ -4,7 +4,7 @@ import { licences } from "../ai/bundling/licences.ts";
 
 export default defineConfig([
   { ...plainBuild, entry: { index: "src/index.ts", streams: "src/streams/index.ts" } },
-  // Pages load these as they are: each is one file that imports nothing.
+  // Pages load these directly: each is one file without imports.
   {
     ...plainBuild,
     entry: { browser: "src/browser/index.ts", markup: "src/markup/index.ts" },

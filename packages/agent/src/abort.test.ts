@@ -31,7 +31,7 @@ describe("abort", () => {
     expect(typesOf(events).at(-1)).toBe("turn_end");
   });
 
-  it("while the request is prepared ends as aborted, in the name of the current model", async () => {
+  it("while the request is prepared ends as aborted, with the current model in the reply", async () => {
     const { agent } = createTestAgent(["x"], {
       currentModel: scriptedModel,
       prepareRequest: async () => {

@@ -144,7 +144,7 @@ describe("a run", () => {
     });
   });
 
-  it("asks for tools, model and prompt again before each call", async () => {
+  it("requests tools, model and prompt again before each call", async () => {
     const offered: number[] = [];
     const { agent } = createTestAgent(
       (request) => {
@@ -172,7 +172,7 @@ describe("a run", () => {
   });
 });
 
-describe("a reply cut by the output limit", () => {
+describe("a reply truncated by the output limit", () => {
   it("has its calls answered without running them, and ends the run", async () => {
     const execute = vi.fn(async () => ok("ran"));
     const { agent, recorded } = createTestAgent(
@@ -232,7 +232,7 @@ describe("a stream that throws", () => {
     },
   );
 
-  it("keeps what had arrived, without a call that was not complete", async () => {
+  it("keeps what had arrived, except for an incomplete call", async () => {
     const { agent } = createTestAgent([], { stream: brokenAfter(5, reply) });
     const outcome = await agent.run([user("hi")]);
     expect(outcome.reply?.message.content).toEqual([{ type: "text", text: "Part" }]);
@@ -247,7 +247,7 @@ describe("a failed write", () => {
     };
   };
 
-  it("ends the run before the model is asked when the prompt cannot be stored", async () => {
+  it("ends the run before the model is called when the prompt cannot be stored", async () => {
     const scenario = vi.fn(() => "x");
     const { agent, events } = createTestAgent(scenario, { record: failingAt(0) });
     const outcome = await agent.run([user("hi")]);

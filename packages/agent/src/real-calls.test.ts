@@ -6,7 +6,7 @@ import type { ResolveToolCall } from "./loop/real-calls.ts";
 
 const list = tool("list", async ({ folder }) => ok(`listed ${String(folder)}`));
 
-/** `Dir` with `where` is the tool `list` with `folder`. */
+/** Maps `Dir` with `where` to the tool `list` with `folder`. */
 const resolveToolCall: ResolveToolCall = (call) => {
   if (call.name !== "Dir") return call;
   const { where } = call.arguments;
@@ -58,11 +58,11 @@ it("gives every event, record and hook the real name and arguments of a call", a
     toolCall: { name: "list", arguments: { folder: "b" } },
     partial: { content: [{}, { arguments: { folder: "src" } }, { arguments: { folder: "b" } }] },
   });
-  // Only the arguments that still stream in are the model's own text.
+  // Only streaming arguments show the model's own text.
   expect(JSON.stringify(events)).not.toContain('"Dir"');
 });
 
-it("leaves a reply as it is when its calls need no change", async () => {
+it("leaves a reply unchanged if its calls need no change", async () => {
   const { agent, events } = createTestAgent(
     ({ toolResults }) =>
       toolResults.length > 0 ? "done" : turn([toolCall("list", { folder: "src" })]),
@@ -76,7 +76,7 @@ it("leaves a reply as it is when its calls need no change", async () => {
   expect(steps).toContain("toolcall_end");
 });
 
-it("gives a call whose id was used before another one, also after a compaction", async () => {
+it("gives a call with a reused id a new one, even after a compaction", async () => {
   const looksInto = (folder: string) =>
     turn([{ ...toolCall("list", { folder }), id: "call_0|item_0" }]);
   const turns = [looksInto("a"), looksInto("b"), "done", looksInto("c"), "done"];

@@ -10,8 +10,9 @@ const tool = (
   ({ nativeName, toolUseKind, inputSchema, outputSchema: z.unknown() }) as HarnessV1BuiltinTool;
 
 /**
- * The tools of the host, by the name under which the AI SDK sees them: a common one where its inputs fit. The
- * common `read`, `write` and `edit` name their file otherwise, so these stay the host's own.
+ * The host's tools by the name under which the AI SDK shows them: a common name if the inputs match. The
+ * common `read`, `write` and `edit` use other names for the file's path, so these tools keep the host's
+ * definition.
  */
 export const builtinTools = {
   bash: commonTool("bash", {
@@ -42,7 +43,7 @@ const shownNames = new Map(
   Object.entries(builtinTools).map(([name, one]) => [nativeOf(one) ?? name, name]),
 );
 
-/** The name of a tool of the host as the AI SDK sees it. */
+/** The name under which the AI SDK shows a tool of the host. */
 export function shownName(nativeName: string): string {
   return shownNames.get(nativeName) ?? nativeName;
 }

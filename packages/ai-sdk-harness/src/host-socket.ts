@@ -16,8 +16,8 @@ export interface HostSocketOptions extends HostCommandOptions {
 }
 
 /**
- * Starts a host that outlives this process, and listens on a socket of the user's own; a turn that is suspended
- * goes on in it. It ends with its session. Resolves to its address.
+ * Starts a host that outlives this process and listens on a private socket; a suspended turn continues in it.
+ * The host ends with its session. Resolves to its address.
  */
 export async function startHost(
   options: HostSocketOptions,
@@ -49,7 +49,7 @@ export async function startHost(
     child.once("exit", () => fail());
     lines.once("line", () => resolve());
   });
-  // Nothing of this process holds it, and it holds nothing of this process.
+  // Detaches the host completely: neither process keeps the other alive.
   lines.close();
   for (const stream of [child.stdout, child.stderr]) stream.destroy();
   child.removeAllListeners();
@@ -57,7 +57,7 @@ export async function startHost(
   return `unix:${path}`;
 }
 
-/** Ends a host, if it still runs; what it is doing may end first. */
+/** Ends a host if it is still running; lets current work end first. */
 export async function endHost(url: string): Promise<void> {
   const client = await RpcClient.connect(url, { reconnect: { maxMs: 0 } }).catch(() => undefined);
   await client?.request("drain", {}).catch(() => {});

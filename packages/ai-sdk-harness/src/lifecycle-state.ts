@@ -8,21 +8,21 @@ import * as z from "zod";
 
 export const HARNESS_ID = "tau";
 
-/** Where a session is, for another process that goes on with it. */
+/** Where a session is, for another process that resumes it. */
 export const lifecycleData = z.object({
-  /** The address of the host, while it runs. */
+  /** The address of the host while it runs. */
   url: z.string(),
   /** The handle of the session in that host. */
   handle: z.string(),
-  /** The id of the conversation, for a new host. */
+  /** The id of the conversation, for starting a new host. */
   durableSessionId: z.string(),
-  /** Where its frames were left. */
+  /** The position of the last frame that was read. */
   position: z.object({ streamId: z.string(), seq: z.number() }).optional(),
-  /** The prompt of the turn that was suspended. */
+  /** The prompt of the suspended turn. */
   promptId: z.string().optional(),
-  /** The calls and questions of that turn that were shown and are open. */
+  /** The calls and questions of the turn that were shown and are still open. */
   shown: z.array(z.string()),
-  /** How far its replies were shown. */
+  /** How much of its replies was shown. */
   place: z
     .object({
       turn: z.number(),

@@ -6,15 +6,15 @@ type MessageEntry = { readonly promptId?: string; readonly message: AgentMessage
 
 interface Shown {
   readonly place: RunPlace;
-  /** Calls that were shown, and whose results were not. */
+  /** Calls that were shown without their results. */
   readonly calls: readonly string[];
-  /** The reply that live events have from its beginning, by its time. */
+  /** The timestamp of the reply that live events contain from its beginning. */
   readonly before: number | undefined;
 }
 
 /**
- * The stored messages of a prompt that a caller has not seen, as the events that would have shown them.
- * Undefined if the conversation does not have the prompt.
+ * The stored messages of a prompt that a caller has missed, converted to the events that would have shown
+ * them. Undefined if the conversation does not contain the prompt.
  */
 export function missedEvents(
   stored: Entries,
@@ -38,7 +38,7 @@ export function missedEvents(
   return events as StreamEvent[];
 }
 
-/** The turn of the first one may have begun before, and a part of it may have been shown. */
+/** The turn of the first message may have begun earlier, and part of it may have been shown. */
 function replyEvents(message: AssistantMessage, count: number, place: RunPlace): object[] {
   const end = { type: "message_end", message };
   if (count > place.replies + 1) {

@@ -20,7 +20,7 @@ import type { Connected, SessionSeams } from "./session-seams.ts";
 import type { TauHarnessOptions } from "./tau-harness-options.ts";
 import { TauSession } from "./tau-session.ts";
 
-/** A host on this machine that cannot be reached for so long has ended. */
+/** A local host that cannot be reached for this long has ended. */
 const RECONNECT_MS = 5_000;
 
 const modes = {
@@ -29,7 +29,7 @@ const modes = {
   "allow-all": "all",
 } as const satisfies Record<HarnessV1PermissionMode, string>;
 
-/** Starts a session, or goes on with one. */
+/** Starts or resumes a session. */
 export async function openTauSession(
   options: TauHarnessOptions,
   start: HarnessV1StartOptions,
@@ -91,7 +91,7 @@ function connectorOf(
     });
 }
 
-/** Goes on in the host that has the session; undefined if it has ended, or closed the session. */
+/** Attaches to the host that has the session; undefined if the host has ended or has closed the session. */
 async function attachTo(
   data: LifecycleData,
   connect: Connector,
@@ -113,7 +113,7 @@ async function attachTo(
     return undefined;
   }
   const standing = gap === undefined ? "live" : "behind";
-  // What it did is all in the file, and its end is said again to who opens it.
+  // The file contains everything it did, and the next client to open the session gets its result again.
   if (gap?.state.isStreaming === false) {
     await session.close();
     await client.close();

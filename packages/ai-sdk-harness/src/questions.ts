@@ -4,7 +4,7 @@ type AnswerQuestions = NonNullable<RpcClientOptions["answerQuestions"]>;
 export type QuestionRequest = Parameters<AnswerQuestions>[0];
 export type QuestionResult = Awaited<ReturnType<AnswerQuestions>>;
 
-/** What the model asks, as the input of the common tool `askUserQuestions`. */
+/** The model's question as the input of the common tool `askUserQuestions`. */
 export function questionInput({ questions }: QuestionRequest): object {
   return {
     allowPartialAnswers: false,
@@ -23,7 +23,7 @@ export function questionInput({ questions }: QuestionRequest): object {
   };
 }
 
-/** The output of that tool as the answers to the model. */
+/** Converts the output of that tool to the answers for the model. */
 export function questionResult({ questions }: QuestionRequest, output: unknown): QuestionResult {
   const { answers } = Object(output) as { answers?: Record<string, unknown> };
   if (answers === undefined) return { cancelled: true };

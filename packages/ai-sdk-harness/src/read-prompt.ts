@@ -4,7 +4,7 @@ import { HARNESS_ID } from "./lifecycle-state.ts";
 interface Prompt {
   readonly message: string;
   readonly images: ({ type: "image" } & File)[];
-  /** PDFs and other documents, as far as the host takes them. */
+  /** PDFs and other documents of the types that the host accepts. */
   readonly attachments: File[];
 }
 

@@ -8,15 +8,15 @@ export interface Connected {
   readonly session: RemoteSession;
   readonly data: LifecycleData;
   /**
-   * How the session was found: `live` with all frames since, `behind` at work with frames missing, or
-   * `reopened` from its file.
+   * How the session was found: `live` with all frames since, `behind` if it is running with frames missing,
+   * or `reopened` from its file.
    */
   readonly standing: "live" | "behind" | "reopened";
 }
 
-/** What the parts of a session share: the turn in flight answers what the host asks. */
+/** State shared by the parts of a session; the current turn answers the host's requests. */
 export interface SessionSeams {
   turn: Turn | undefined;
-  /** Instructions and skills are a host's: they are there from its start. */
+  /** Arguments for instructions and skills, which a host only accepts at its start. */
   words: readonly string[];
 }

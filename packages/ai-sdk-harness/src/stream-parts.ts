@@ -8,19 +8,19 @@ type Replies = Extract<RunPart, { kind: "run-end" }>["replies"];
 
 const blockNames = { text: "text", thinking: "reasoning" } as const;
 
-/** What the parts of a turn depend on besides the run. */
+/** What determines the parts of a turn besides the run. */
 export interface PartContext {
   /** Tools that the caller runs. */
   readonly callerTools: ReadonlySet<string>;
-  /** The reply is structured: its text comes at the end, as the value that was checked. */
+  /** Whether the reply is structured: its text is sent at the end, as the validated value. */
   readonly isStructured: boolean;
-  /** The current turn has called tools. */
+  /** Whether the current turn has called tools. */
   readonly hasCalls: boolean;
-  /** The arguments of the call were shown as they came. */
+  /** Whether the arguments of the call were shown while they streamed. */
   readonly hasInput: boolean;
 }
 
-/** A part of a run as the AI SDK has it. */
+/** Converts a part of a run to parts of the AI SDK. */
 export function streamParts(part: RunPart, context: PartContext): HarnessV1StreamPart[] {
   switch (part.kind) {
     case "block-start":
@@ -110,7 +110,7 @@ function runEnd(
     parts.push({ type: "text-end", id });
     parts.push(finishStep("stop", []));
   }
-  // HarnessAgent shows an error after an abort of the caller as the abort.
+  // HarnessAgent shows an error that follows the caller's abort as the abort itself.
   if (status === "error" || status === "aborted") {
     parts.push({ type: "error", error: new Error(error ?? `The run ended: ${status}`) });
   }

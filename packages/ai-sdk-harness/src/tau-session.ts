@@ -19,12 +19,12 @@ import type { Connected, SessionSeams } from "./session-seams.ts";
 import { Turn } from "./turn.ts";
 import { writeSkills } from "./write-skills.ts";
 
-/** A place of which no host has the frames. */
+/** A position for which no host has frames. */
 const nowhere = { streamId: "", seq: 0 };
 
 type Connect = (known: LifecycleData | undefined) => Promise<Connected>;
 
-/** A session of the harness. It connects with its first turn, which says what the host needs to know. */
+/** A session of the harness. It connects in its first turn, whose settings the host needs. */
 export class TauSession implements HarnessV1Session {
   readonly sessionId: string;
   readonly isResume: boolean;
@@ -90,7 +90,10 @@ export class TauSession implements HarnessV1Session {
     return turn;
   }
 
-  /** Shows what the frames no longer have. In a new host, the turn goes on where its conversation ends. */
+  /**
+   * Shows what the available frames do not contain. In a new host, the turn continues where its stored
+   * conversation ends.
+   */
   async #catchUp(
     turn: Turn,
     options: HarnessV1ContinueTurnOptions,
@@ -110,7 +113,7 @@ export class TauSession implements HarnessV1Session {
       const outputSchema = schemaOf(options.responseFormat);
       const resume = { promptId, resume: true, ...(outputSchema && { outputSchema }) };
       const { disposition } = await session.prompt("", resume);
-      // It had ended; its result comes again.
+      // The prompt had ended, so its result is sent again.
       const isOver = disposition === "duplicate" && !(await session.getState()).isStreaming;
       if (isOver) turn.hear({ type: "agent_settled" });
     }
@@ -165,7 +168,7 @@ export class TauSession implements HarnessV1Session {
     return turn;
   }
 
-  /** Connects; other instructions or skills need another host, which goes on with the conversation. */
+  /** Connects. Changed instructions or skills require a new host, which continues the conversation. */
   async #open(settings: HarnessV1TurnSettings | undefined): Promise<Connected> {
     if (settings !== undefined) {
       const words = await hostWords(settings, this.sessionId);
@@ -186,7 +189,7 @@ export class TauSession implements HarnessV1Session {
     return this.#connected;
   }
 
-  /** The host has ended: the turn does not go on here. */
+  /** The host has ended, so the turn cannot continue here. */
   #lose(connected: Connected, cause: unknown): void {
     if (this.#connected !== connected) return;
     this.#known = this.#data();
@@ -212,7 +215,10 @@ export class TauSession implements HarnessV1Session {
     return model ? { modelId: model.id } : {};
   }
 
-  /** Only the signal of the stream that reads the turn now counts: that of a request may come after its end. */
+  /**
+   * Only the signal of the stream that is reading the turn counts; an earlier request's signal may be aborted
+   * after that request has ended.
+   */
   #abortWith(signal: AbortSignal | undefined, turn: Turn): void {
     this.#signal = signal;
     const abort = (): void => {
@@ -234,7 +240,7 @@ export class TauSession implements HarnessV1Session {
     return {
       ...data,
       promptId: this.#known?.promptId ?? data.promptId,
-      // What was not shown yet comes from the stored conversation.
+      // What was not shown yet is then read from the stored conversation.
       position: isOpen && turn.isBehind ? nowhere : session.position,
       shown: isOpen ? turn.shown : [],
       place: isOpen ? turn.place : undefined,
@@ -256,7 +262,7 @@ export class TauSession implements HarnessV1Session {
   }
 }
 
-/** The arguments of a host for instructions and skills. */
+/** The host arguments for instructions and skills. */
 async function hostWords(
   { instructions, skills }: HarnessV1TurnSettings,
   sessionId: string,

@@ -27,13 +27,13 @@ export interface TurnOptions {
   readonly emit: (part: HarnessV1StreamPart) => void;
   readonly tools: readonly HarnessV1ToolSpec[];
   readonly isStructured: boolean;
-  /** What of the turn an earlier process has shown: calls and questions that are open, and its replies. */
+  /** What an earlier process has shown of the turn: the open calls and questions, and its replies. */
   readonly shown: readonly string[];
   readonly place: RunPlace | undefined;
   readonly steer: (text: string) => Promise<void>;
 }
 
-/** A turn in flight: turns events into parts, and answers of the caller into those of the host. */
+/** A running turn: converts events to parts, and the caller's answers to the host's. */
 export class Turn implements HarnessV1PromptControl {
   #options: TurnOptions;
   readonly #encoder = runPartEncoder();
@@ -43,19 +43,22 @@ export class Turn implements HarnessV1PromptControl {
   #done = Promise.withResolvers<void>();
   #isOver = false;
   #hasCalls = false;
-  /** What was shown and waits for the caller, who may read on in another stream: nothing else is shown until then. */
+  /**
+   * Requests that were shown and wait for the caller, who may continue in another stream; nothing else is
+   * shown until they are answered.
+   */
   readonly #waiting = new Set<string>();
-  /** Whether what comes waits until what came before it is known. */
+  /** Whether new events wait until the missed ones are known. */
   #isHeld = false;
   #isEnding = false;
   #events: StreamEvent[] = [];
   #parts: RunPart[] = [];
   #opening = Promise.withResolvers<void>();
-  /** Calls that this stream has shown. */
+  /** Calls that were shown in this stream. */
   readonly #here = new Set<string>();
-  /** Calls that are shown in another way. */
+  /** Calls that are shown in another form. */
   readonly #hidden = new Set<string>();
-  /** Calls whose arguments are shown as they come. */
+  /** Calls whose arguments are shown while they stream. */
   readonly #growing = new Set<string>();
 
   constructor(options: TurnOptions) {
@@ -73,17 +76,17 @@ export class Turn implements HarnessV1PromptControl {
     return this.#isOver;
   }
 
-  /** Calls and questions that were shown, for a process that goes on with the turn. */
+  /** Calls and questions that were shown, for a process that resumes the turn. */
   get shown(): string[] {
     return [...this.#shown];
   }
 
-  /** Whether events have come that were not shown. */
+  /** Whether events have arrived that were not shown. */
   get isBehind(): boolean {
     return this.#events.length + this.#parts.length > 0;
   }
 
-  /** How far the replies were shown. */
+  /** How much of the replies was shown. */
   get place(): RunPlace {
     return this.#encoder.place;
   }
@@ -93,7 +96,7 @@ export class Turn implements HarnessV1PromptControl {
     this.#isHeld = true;
   }
 
-  /** The reply of the events that wait, by its time; undefined if there is none. */
+  /** The timestamp of the reply in the waiting events; undefined if there is none. */
   get heldReply(): number | undefined {
     for (const event of this.#events) {
       const { message } = event as { readonly message?: { role: string; timestamp: number } };
@@ -102,7 +105,7 @@ export class Turn implements HarnessV1PromptControl {
     return undefined;
   }
 
-  /** Shows what was missed, and all that waits. */
+  /** Shows the missed events and then everything that waits. */
   release(missed: readonly StreamEvent[] = []): void {
     this.#isHeld = false;
     this.#events = [...missed, ...this.#events];
@@ -111,13 +114,13 @@ export class Turn implements HarnessV1PromptControl {
 
   hear(event: StreamEvent): void {
     if (this.#isOver) return;
-    // Nobody answers any more.
+    // From now on, nobody answers.
     this.#isEnding ||= event.type === "agent_settled";
     this.#events.push(event);
     this.#showAll();
   }
 
-  /** Another stream of this process gets the rest of the turn. */
+  /** The rest of the turn goes to another stream of this process. */
   renew(options: Pick<TurnOptions, "emit">): void {
     this.#options = { ...this.#options, ...options };
     this.#here.clear();
@@ -126,7 +129,7 @@ export class Turn implements HarnessV1PromptControl {
     this.#done.promise.catch(() => {});
   }
 
-  /** The turn goes on elsewhere, or cannot go on. */
+  /** The turn continues elsewhere, or cannot continue. */
   leave(error?: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -134,7 +137,7 @@ export class Turn implements HarnessV1PromptControl {
     else this.#done.reject(error);
   }
 
-  /** Asks the caller, and waits for its answer. */
+  /** Asks the caller and waits for the answer. */
   async ask(request: Approval, signal: AbortSignal): Promise<Answer> {
     await this.#open();
     const { id: approvalId, toolCallId, agentId, toolName, input } = request;
@@ -142,7 +145,7 @@ export class Turn implements HarnessV1PromptControl {
       this.#shown.add(approvalId);
       const isOwn = agentId === undefined && toolCallId !== undefined;
       const callId = isOwn ? toolCallId : approvalId;
-      // What is asked about has to be shown in the same stream; the call of a subagent was shown in none.
+      // An approval request must follow its call in the same stream, and the call of a subagent was not shown in any.
       if (!this.#here.has(callId)) {
         this.#shown.delete(callId);
         this.#show({ kind: "call-ready", id: callId, name: toolName, input });
@@ -159,7 +162,7 @@ export class Turn implements HarnessV1PromptControl {
     });
   }
 
-  /** Asks what the model wants to know, as a call of a tool that the caller answers. */
+  /** Asks the model's question as a call of a tool that the caller answers. */
   async askQuestions(request: QuestionRequest): Promise<QuestionResult> {
     await this.#open();
     const { id: toolCallId } = request;
@@ -173,7 +176,7 @@ export class Turn implements HarnessV1PromptControl {
     return questionResult(request, output);
   }
 
-  /** The tools of the caller, as the host calls them. */
+  /** The caller's tools, as called by the host. */
   get hostTools(): DefinedTool[] {
     return this.#options.tools.map(({ name, description = name, inputSchema }) =>
       defineTool({
@@ -219,7 +222,7 @@ export class Turn implements HarnessV1PromptControl {
     await this.#options.steer(text);
   }
 
-  /** The caller may answer before a new host has asked again. */
+  /** The caller may answer before a new host has repeated the request. */
   #answer(approvalId: string): PromiseWithResolvers<Answer> {
     const known = this.#approvals.get(approvalId) ?? Promise.withResolvers<Answer>();
     this.#approvals.set(approvalId, known);
@@ -236,7 +239,7 @@ export class Turn implements HarnessV1PromptControl {
     return !this.#isHeld && (this.#isEnding || this.#waiting.size === 0);
   }
 
-  /** Waits until something more may be shown. */
+  /** Waits until more may be shown. */
   async #open(): Promise<void> {
     while (!this.#isOpen) await this.#opening.promise;
   }
@@ -259,7 +262,7 @@ export class Turn implements HarnessV1PromptControl {
   }
 
   #show(part: RunPart): void {
-    // Its questions are shown as the common tool for them.
+    // The questions are shown as the common tool instead.
     if (part.kind === "call-start" && part.name === "ask_user") this.#hidden.add(part.id);
     if ("id" in part && (this.#hidden.has(part.id) || this.#isShown(part))) return;
     if (part.kind === "call-start") this.#growing.add(part.id);
@@ -279,7 +282,7 @@ export class Turn implements HarnessV1PromptControl {
     if (part.kind === "run-end") this.leave();
   }
 
-  /** Whether it is the beginning of a call that was shown. */
+  /** Whether the part begins a call that was already shown. */
   #isShown(part: RunPart & { readonly id: string }): boolean {
     return /^call-(start|delta|ready)$/.test(part.kind) && this.#shown.has(part.id);
   }

@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { HarnessError, type HarnessV1Skill } from "@ai-sdk/harness";
 
-/** Writes skills where the host reads them; the folder is named after what they say. */
+/** Writes skills to a folder that the host reads; the folder is named after a hash of their content. */
 export async function writeSkills(
   skills: readonly HarnessV1Skill[],
   sessionId: string,

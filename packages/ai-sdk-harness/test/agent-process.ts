@@ -1,4 +1,4 @@
-// One process of a harness agent: begins a turn and suspends it, or goes on with one. Prints JSON lines.
+// A process with a harness agent that starts a turn and suspends it, or resumes one. Prints JSON lines.
 import { argv, exit, stdout } from "node:process";
 import { HarnessAgent } from "@ai-sdk/harness/agent";
 import { createJustBashSandbox } from "@ai-sdk/sandbox-just-bash";
@@ -7,11 +7,11 @@ import { createTauHarness, type TauHarnessOptions } from "../src/index.ts";
 export interface AgentProcessOptions {
   readonly harness: TauHarnessOptions;
   readonly permissionMode?: "allow-reads";
-  /** The part after which the turn is suspended; without, the turn is read to its end. */
+  /** The part after which the turn is suspended; without it, the turn is read to its end. */
   readonly suspendAfter?: string;
-  /** Does not end, as a process that is killed. */
+  /** Whether the process keeps running until it is killed. */
   readonly stays?: boolean;
-  /** What an earlier process has printed. */
+  /** The output of an earlier process. */
   readonly suspended?: { readonly sessionId: string; readonly state: unknown };
   readonly approve?: string;
 }
@@ -30,7 +30,7 @@ const session = await agent.createSession(
     ({
       sessionId: suspended.sessionId,
       continueFrom: suspended.state,
-      // It has none that could be found again.
+      // The sandbox has no id by which it could be found again.
       sandboxSession: await sandbox.createSession(),
     } as never),
 );
@@ -40,7 +40,7 @@ const stream =
     ? await agent.stream({ session, prompt: "Go" })
     : await agent.continueStream({ session, toolApprovalContinuations: continuations } as never);
 let suspending: ReturnType<typeof session.suspendTurn> | undefined;
-// What came before the turn was suspended is still to be read then.
+// The parts before the suspension still have to be read.
 for await (const part of stream.fullStream) {
   print(part.type === "error" ? { ...part, error: String(part.error) } : part);
   if (part.type === suspendAfter) suspending ??= session.suspendTurn();

@@ -16,7 +16,7 @@ const call = (name: string, args: object) => ({ type: "toolCall" as const, name,
 
 type AgentOptions = Omit<ConstructorParameters<typeof HarnessAgent>[0], "harness" | "sandbox">;
 
-/** An agent whose model follows a script, in a sandbox without a machine. */
+/** An agent with a scripted model, in a sandbox without a machine. */
 function scripted(script: readonly object[], options: AgentOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), "tau-harness-test-"));
   const model = join(folder, "script.json");
@@ -31,7 +31,7 @@ function scripted(script: readonly object[], options: AgentOptions = {}) {
   return { agent, folder };
 }
 
-it("prompts, runs tools in the sandbox, and counts", async () => {
+it("prompts, runs tools in the sandbox and reports usage", async () => {
   const { agent } = scripted([
     {
       content: [
@@ -53,7 +53,7 @@ it("prompts, runs tools in the sandbox, and counts", async () => {
   for (const type of ["tool-input-start", "tool-input-delta", "tool-input-end", "finish"]) {
     expect(types).toContain(type);
   }
-  // The call says what was written.
+  // The call itself shows what was written.
   expect(JSON.stringify(parts)).not.toContain("fileChange");
   const used = (await result.steps).map(({ usage }) => usage.outputTokens ?? 0);
   expect(used.every((tokens) => tokens > 0)).toBe(true);
@@ -61,7 +61,7 @@ it("prompts, runs tools in the sandbox, and counts", async () => {
   await session.destroy();
 });
 
-it("runs tools of the caller, and takes a structured reply", async () => {
+it("runs the caller's tools and returns a structured reply", async () => {
   const { agent } = scripted(
     [{ content: [call("weather", { city: "Rome" })] }, { content: '{"degrees": 21}' }],
     {
@@ -81,7 +81,7 @@ it("runs tools of the caller, and takes a structured reply", async () => {
   await session.destroy();
 });
 
-it("asks before built-in tools, and goes on with the answer in another process", async () => {
+it("asks before built-in tools, and continues with the answer in another process", async () => {
   const { agent, folder } = scripted(
     [
       { content: [{ type: "text", text: "Let me look." }, call("bash", { command: "echo seen" })] },
@@ -99,7 +99,7 @@ it("asks before built-in tools, and goes on with the answer in another process",
   expect(folder).not.toBe("");
   expect(sandboxSession).toBeDefined();
   const state = await session.suspendTurn();
-  // All that another process has is this text.
+  // Another process has only this text.
   const stored = JSON.parse(JSON.stringify(state)) as typeof state;
   const again = await agent.createSession({
     sessionId: session.sessionId,
@@ -125,7 +125,7 @@ function storedIn(folder: string): string {
     .join("");
 }
 
-/** Reads a turn to its end, and approves what it asks. */
+/** Reads a turn to its end and approves everything. */
 async function approveAll(
   agent: ReturnType<typeof scripted>["agent"],
   session: Awaited<ReturnType<typeof agent.createSession>>,
@@ -147,7 +147,7 @@ async function approveAll(
   }
 }
 
-it("ends turns of a model that uses the id of a call again, and gives each call its own result", async () => {
+it("completes turns of a model that reuses call ids, and gives each call its own result", async () => {
   const again = (name: string, args: object) => ({ ...call(name, args), id: "call_0" });
   const turn = [
     { content: [again("weather", { city: "Rome" })] },
@@ -182,7 +182,7 @@ it("ends turns of a model that uses the id of a call again, and gives each call 
   await session.destroy();
 });
 
-it("passes what the model asks to the caller, and takes the answer", async () => {
+it("passes the model's question to the caller and returns the answer", async () => {
   const questions = [
     { question: "Which one?", options: [{ label: "red" }, { label: "blue", description: "sky" }] },
   ];
@@ -214,7 +214,7 @@ it("passes what the model asks to the caller, and takes the answer", async () =>
   await session.destroy();
 });
 
-it("loses nothing of a reply whose calls wait for answers, one after the other", async () => {
+it("loses nothing of a reply whose calls wait for answers one after the other", async () => {
   const answered = (name: string) =>
     tool({ description: name, inputSchema: z.object({ of: z.string() }) } as never);
   const questions = [{ question: "Sure?", options: [{ label: "yes" }, { label: "no" }] }];
@@ -262,14 +262,14 @@ it("loses nothing of a reply whose calls wait for answers, one after the other",
   }
   const all = JSON.stringify(parts);
   const calls = parts.filter(({ type }) => type === "tool-call");
-  // A call that is asked about is shown again in the stream that asks.
+  // A call that needs approval is shown again in the stream that asks.
   const called = new Map(calls.map(({ toolCallId, toolName }) => [toolCallId, toolName]));
   expect([...called.values()]).toEqual(["first", "bash", "second", "bash", "askUserQuestions"]);
   for (const text of ["between\\n", "after\\n", "All done."]) expect(all).toContain(text);
   await session.destroy();
 });
 
-it("takes a PDF, and an abort ends only the turn that it is of", async () => {
+it("accepts a PDF, and an abort ends only its own turn", async () => {
   const text = Array.from({ length: 20 }, (_, at) => `word ${at}.`).join(" ");
   const { agent, folder } = scripted([
     { content: "Read." },
@@ -286,7 +286,7 @@ it("takes a PDF, and an abort ends only the turn that it is of", async () => {
   expect(read.text).toBe("Read.");
   expect(storedIn(folder)).toContain("On the first page.");
   const stream = await agent.stream({ session, prompt: "Count" });
-  // As the signal of a request that is over.
+  // Like the signal of a request that has ended.
   first.abort();
   expect(await stream.text).toBe(text);
   const last = new AbortController();
@@ -300,7 +300,7 @@ it("takes a PDF, and an abort ends only the turn that it is of", async () => {
   await session.destroy();
 });
 
-it("says what it lacks", async () => {
+it("reports what it does not support", async () => {
   const harness = createTauHarness();
   const start = { sessionId: "s", sessionWorkDir: "/", headers: { a: "b" } };
   await expect(harness.doStart(start as never)).rejects.toThrow(HarnessCapabilityUnsupportedError);

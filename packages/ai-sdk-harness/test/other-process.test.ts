@@ -23,17 +23,17 @@ interface Line {
   readonly ended?: boolean;
 }
 
-/** A script for the model, and processes of an agent that follows it. */
+/** A script for the model, and processes with an agent that uses it. */
 function place(script: readonly object[], settings: object = {}) {
   const folder = mkdtempSync(join(tmpdir(), "tau-harness-process-"));
   const model = join(folder, "script.json");
   const pids = join(folder, "pids");
-  // Each host says who it is.
+  // Each host writes down its process id.
   const host = join(folder, "host.mjs");
   const note = `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(pids)}, process.pid + "\\n");`;
   writeFileSync(host, `${note}\nawait import(${JSON.stringify(cliPath)});\n`);
   writeFileSync(pids, "");
-  // A host begins with the first reply.
+  // A new host starts with the first reply.
   const follow = (replies: readonly object[]) => writeFileSync(model, JSON.stringify(replies));
   follow(script);
   mkdirSync(join(folder, "agent"));
@@ -62,7 +62,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
@@ -131,13 +131,13 @@ const look = [
       },
     ],
   },
-  // Some models use the id of a call again.
+  // Some models reuse call ids.
   { content: [{ type: "toolCall", id: "call_0", name: "ls", arguments: {} }] },
   { content: "It says seen." },
 ];
 const isAsked = ({ type }: Line) => type === "tool-approval-request";
 
-it("goes on in another process where the one before has suspended and exited, without loss", async () => {
+it("continues in another process after the previous one has suspended the turn and exited, without loss", async () => {
   const { run, hosts } = place([slowly]);
   const first = run({ suspendAfter: "text-delta" });
   const suspended = await first.suspended();
@@ -152,7 +152,7 @@ it("goes on in another process where the one before has suspended and exited, wi
 it.each([
   ["its host goes on", false],
   ["its host was killed, too", true],
-])("takes an answer after the process that was asked was killed: %s", async (_, isHostKilled) => {
+])("accepts an answer after the process that asked was killed: %s", async (_, isHostKilled) => {
   const { run, follow, hosts, killHost } = place(look);
   const first = run({
     permissionMode: "allow-reads",
@@ -175,7 +175,7 @@ it.each([
   expect(hosts()).toHaveLength(isHostKilled ? 2 : 1);
 });
 
-it("asks the model again for a reply that was cut with its host", async () => {
+it("calls the model again for a reply that was cut off with its host", async () => {
   const { run, killHost } = place([slowly]);
   const first = run({ suspendAfter: "text-delta" });
   const suspended = await first.suspended();
@@ -203,7 +203,7 @@ it("shows the rest of a turn that had ended before its host was killed", async (
 it.each([
   ["still runs", false],
   ["has ended", true],
-])("shows all of a turn of which its host has forgotten frames, and that %s", async (_, isOver) => {
+])("shows all of a turn whose host has dropped frames, and that %s", async (_, isOver) => {
   const { run, stored } = place([slowly], { replay: { maxBytes: 1 } });
   const first = run({ suspendAfter: "text-delta" });
   const suspended = await first.suspended();
@@ -214,7 +214,7 @@ it.each([
   expect(first.text() + second.text()).toBe(count);
 });
 
-it("ends a turn with an error when its host dies, and when nothing of it was stored", async () => {
+it("ends a turn with an error if its host dies before anything was stored", async () => {
   const { run, killHost } = place([slowly]);
   const first = run({});
   await first.line(({ type }) => type === "text-delta");
@@ -228,8 +228,8 @@ it("ends a turn with an error when its host dies, and when nothing of it was sto
   expect(await run({ suspended: lost }).end()).toHaveLength(1);
 });
 
-it("leaves no host behind once its session is idle, and goes on in a new one", async () => {
-  // The host waits that long for who serves its workspace; by default a minute.
+it("leaves no host behind once its session is idle, and continues in a new one", async () => {
+  // How long the host waits for a client to serve its workspace; by default, a minute.
   const workspace = { reconnectMs: 5_000 };
   const { run, harness, hosts } = place([slowly], { workspace });
   const idle = { harness: { ...harness, args: ["--session-idle-ms", "1000"] } };

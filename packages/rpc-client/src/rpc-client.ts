@@ -10,8 +10,8 @@ import type { RpcClientOptions } from "./session/rpc-client-options.ts";
 import { SessionClient } from "./session/session-client.ts";
 
 /**
- * A host as a child process: one method per command, events to listen to, and an orderly end.
- * Requests reject with RpcError, RequestTimeoutError or ConnectionClosedError.
+ * A host as a child process: one method per command, events to listen to, and an orderly end. Requests reject
+ * with RpcError, RequestTimeoutError or ConnectionClosedError.
  */
 export class RpcClient extends SessionClient implements AsyncDisposable {
   readonly #link: ProcessLink;
@@ -25,8 +25,8 @@ export class RpcClient extends SessionClient implements AsyncDisposable {
   }
 
   /**
-   * Connects to a host that listens: `unix:<path>`, `ws://…` or `wss://…`. A lost connection is made
-   * again by itself, and goes on where it was cut; listeners get an event `reconnected`.
+   * Connects to a listening host: `unix:<path>`, `ws://…` or `wss://…`. A lost connection is restored
+   * automatically and continues where it was cut; listeners get an event `reconnected`.
    *
    * @throws {ConnectionClosedError}
    */
@@ -43,7 +43,7 @@ export class RpcClient extends SessionClient implements AsyncDisposable {
     return new RemoteClient(host, options);
   }
 
-  /** Opens a session of its own in a host that was started with `--sessions`. */
+  /** Opens a separate session in a host that was started with `--sessions`. */
   async openSession(params: Params<"open_session"> = {}): Promise<RemoteSession> {
     const { RemoteSession } = await import("./session/remote-session.ts");
     const routes = await this.#link.routes();
@@ -67,17 +67,18 @@ export class RpcClient extends SessionClient implements AsyncDisposable {
   }
 
   /**
-   * Starts the host and agrees with it on the stream form. A client whose host has ended may be
-   * started again; one that is being stopped is gone first.
-   * @throws {ConnectionClosedError} with the host's last words when it ends before it answers, when it
-   * cannot be started, and when the client is stopped meanwhile.
+   * Starts the host and negotiates the stream form. A client whose host has ended may be started again; if it
+   * is still being stopped, `start` waits for that.
+   *
+   * @throws {ConnectionClosedError} with the end of the host's stderr if the host ends before it answers or
+   * cannot be started, or if the client is stopped meanwhile
    */
   async start(): Promise<this> {
     await fromCaller(this.start, () => this.#link.start());
     return this;
   }
 
-  /** Ends the host: closes its input, then SIGTERM, then SIGKILL. Resolves when it is gone. */
+  /** Ends the host: closes its input, then sends SIGTERM, then SIGKILL. Resolves when the process has ended. */
   stop(options?: StopOptions): Promise<HostExit | undefined> {
     return this.#link.stop(options);
   }

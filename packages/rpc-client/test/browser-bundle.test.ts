@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { expect, it } from "vitest";
 
-/** What a bundler makes of a door of this package for a page. */
+/** Bundles an entry point of this package for a page. */
 async function bundle(door: string) {
   const entry = fileURLToPath(new URL(`../src/${door}/index.ts`, import.meta.url));
   const { outputFiles, metafile } = await build({
@@ -14,7 +14,7 @@ async function bundle(door: string) {
     write: false,
     metafile: true,
     format: "esm",
-    // With `neutral`, an import of what is built into Node is left as it is.
+    // With `neutral`, imports of Node's built-in modules are left in place.
     platform: "neutral",
     mainFields: ["module", "main"],
     conditions: ["@tau-agent/source", "browser"],

@@ -1,4 +1,4 @@
-// A minimal host without a model. Its first argument says how it behaves.
+// A minimal host without a model. Its first argument selects its behaviour.
 import { appendFileSync, closeSync, writeSync } from "node:fs";
 
 const mode = process.argv[2];

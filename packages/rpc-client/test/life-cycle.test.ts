@@ -36,10 +36,10 @@ describe("a host that cannot be started", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "for lack of file descriptors can be started later",
+    "with too few file descriptors can be started later",
     () => {
       const index = fileURLToPath(new URL("../src/index.ts", import.meta.url));
-      // In a separate process, which runs out of them.
+      // In a separate process, which runs out of file descriptors.
       const script = `
       import { closeSync, openSync } from "node:fs";
       const { RpcClient } = await import(${JSON.stringify(index)});
@@ -61,7 +61,7 @@ describe("a host that cannot be started", () => {
 });
 
 describe("a client that is stopped", () => {
-  it("during its start has not started, and leaves no host behind", async () => {
+  it("during its start does not start, and leaves no host behind", async () => {
     const host = client();
     const starting = outcome(host.start());
     const { pid } = host;

@@ -146,13 +146,13 @@ describe("requests", () => {
     expect((await host.bash("split")).output).toBe("é\u2028漢\u2029🙂");
   });
 
-  it("survive lines that are not frames and keep them with the last stderr", async () => {
+  it("survive lines that are not frames and keep them with the end of stderr", async () => {
     const host = await client().start();
     await host.bash("garbage");
     expect(host.getStderr()).toContain("not a frame: Welcome to the machine!");
   });
 
-  it("take the main fields in order and the others by name", () => {
+  it("take the main fields as positional arguments and the others by name", () => {
     expectTypeOf<Parameters<RpcClient["setModel"]>>().toEqualTypeOf<
       [provider: string, modelId: string]
     >();
@@ -167,7 +167,7 @@ describe("requests", () => {
 });
 
 describe("start", () => {
-  it("fails at once with the last stderr when the host ends", async () => {
+  it("fails at once with the end of stderr when the host ends", async () => {
     const host = client("dead");
     const error = await rejection(host.start());
     expect(error).toBeInstanceOf(ConnectionClosedError);
@@ -175,7 +175,7 @@ describe("start", () => {
     expect(String(error)).toContain("cannot read the settings");
   });
 
-  it("says what to do when there is no such program", async () => {
+  it("explains what to do when there is no such program", async () => {
     const host = client("", { command: ["/nowhere/tau"] });
     const error = await rejection(host.start());
     expect(error).toBeInstanceOf(ConnectionClosedError);
@@ -213,7 +213,7 @@ describe("start", () => {
     expect(error).toMatchObject({ message: "the model is on fire", code: "prompt_failed" });
   });
 
-  it("starts one host, however often it is called before that is up", async () => {
+  it("starts one host, however often it is called before the host is running", async () => {
     const host = client();
     await Promise.all([host.start(), host.start()]);
     expect(host.host).toMatchObject({ name: "fake", stream: "delta" });
@@ -233,7 +233,7 @@ describe("start", () => {
 });
 
 describe("prompts", () => {
-  it("resolve with status, messages and text when their own run is over", async () => {
+  it("resolve with status, messages and text when their own run has ended", async () => {
     const host = await client().start();
     const result = await host.promptAndWait("good morning");
     expect(result.status).toBe("completed");
@@ -241,7 +241,7 @@ describe("prompts", () => {
     expect(result.messages.map((message) => message.role)).toEqual(["assistant"]);
   });
 
-  it("say what paused them", async () => {
+  it("report what paused them", async () => {
     const host = await client().start();
     const result = await host.promptAndWait("pause");
     expect(result).toMatchObject({ status: "paused", pausedBy: "turns" });
@@ -262,7 +262,7 @@ describe("prompts", () => {
     });
   });
 
-  it("reject with exit code and last stderr when the host dies during their run", async () => {
+  it("reject with exit code and the end of stderr when the host dies during their run", async () => {
     const host = await client().start();
     const [prompt, command, iteration] = await Promise.all([
       rejection(host.promptAndWait("die")),
@@ -282,7 +282,7 @@ describe("prompts", () => {
     expect(error).toBeInstanceOf(RequestTimeoutError);
   });
 
-  it("have no limit when a timer cannot measure it", async () => {
+  it("have no limit if a timer cannot measure it", async () => {
     const host = await client().start();
     for (const timeoutMs of [0, 2 ** 31, Number.POSITIVE_INFINITY]) {
       await host.promptAndWait("hello", { timeoutMs });
@@ -326,7 +326,7 @@ describe("prompts", () => {
     expect(ends[0]).toMatchObject({ code: "closed", message: ends[1]?.message });
   });
 
-  it("tell once that their connection has ended, and whose wish it was", async () => {
+  it("report once that their connection has closed, and who closed it", async () => {
     const ends: unknown[] = [];
     const stopped = await client().start();
     stopped.onClose((error) => ends.push(error));
@@ -351,7 +351,7 @@ describe("prompts", () => {
     expect((await collected).at(-1)).toEqual({ type: "agent_settled", aborted: false });
   });
 
-  it("can be awaited while the host still admits them", async () => {
+  it("can be awaited while the host is still accepting them", async () => {
     const host = await client("thoughtful").start();
     const types: string[] = [];
     host.onEvent(({ type }) => types.push(type));
@@ -364,7 +364,7 @@ describe("prompts", () => {
     expect(await refused).toMatchObject({ code: "no_model" });
   });
 
-  it("are not awaited when nothing queued can begin", async () => {
+  it("are not awaited when no queued prompt can begin", async () => {
     const host = await client("queued").start();
     await host.waitForIdle(1_000);
   });
@@ -397,7 +397,7 @@ describe("events", () => {
     expect(seen.slice(0, 2)).toEqual(["agent_start", "message_start"]);
   });
 
-  it("do not reach a listener that another one unsubscribed", async () => {
+  it("do not reach a listener that another one has unsubscribed", async () => {
     const host = await client().start();
     const seen: string[] = [];
     host.onEvent(() => {

@@ -14,11 +14,11 @@ import type { ToolExecutionMode } from "./call-groups.ts";
 import type { AgentOptions } from "./run.ts";
 import { SKIPPED_TEXT } from "./tool-execution.ts";
 
-/** A call of a random reply. */
+/** A call in a random reply. */
 interface Planned {
   readonly kind: "read" | "shell" | "look" | "write" | "other";
   readonly file: string;
-  /** How many turns of the event loop it takes. */
+  /** The number of event loop turns that it takes. */
   readonly turns: number;
   readonly fails: boolean;
   /** What happens while it runs. */
@@ -121,7 +121,7 @@ describe.each(["sequential", "parallel"] as const)("any reply, %s", (mode) => {
 
 const reads = ({ kind }: Planned) => kind === "read" || kind === "look";
 
-it("calls run alone one after the other, but neighbours that only read together", async () => {
+it("calls run one after the other, except for adjacent calls that only read", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(planned, { minLength: 2, maxLength: 8 }), async (plan) => {
       const { spans } = await play(plan, "sequential");
@@ -136,7 +136,7 @@ it("calls run alone one after the other, but neighbours that only read together"
   );
 });
 
-it("calls in parallel that write one file keep their order, all others start together", async () => {
+it("parallel calls that write the same file keep their order; all others start together", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(planned, { minLength: 2, maxLength: 8 }), async (given) => {
       const plan = given.map((call) => ({ ...call, turns: 2, meanwhile: "nothing" as const }));
@@ -178,7 +178,7 @@ it("a result is recorded once those before it are, while later calls still run",
   expect(order).toEqual(["ended 0", "recorded 0", "ended 1", "recorded 1"]);
 });
 
-it("a call that reads runs alone once a hook has made it do more", async () => {
+it("a read-only call runs alone once a hook has made it write", async () => {
   const call = { file: "a", turns: 2, fails: false, meanwhile: "nothing" } as const;
   const plan = [
     { ...call, kind: "look" },

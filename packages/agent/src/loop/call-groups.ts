@@ -3,12 +3,12 @@ import { onlyReads } from "../tools/only-reads.ts";
 import type { AgentTool } from "../tools/tool.ts";
 
 /**
- * Whether the calls of a reply run one after the other, except for neighbours that only read, or all
- * together, except for those that write one file.
+ * Whether the calls of a reply run one after the other (except for adjacent calls that only read) or all
+ * together (except for calls that write the same file).
  */
 export type ToolExecutionMode = "sequential" | "parallel";
 
-/** Puts calls that may start together into groups; the groups run in order. */
+/** Divides calls into groups that may start together; the groups run in order. */
 export async function groupCalls<Item>(
   items: readonly Item[],
   tools: readonly AgentTool[],
@@ -42,12 +42,12 @@ export async function fileWritten(
   try {
     return await tool.writtenPath?.(args);
   } catch {
-    // The call will say what is wrong with its path.
+    // The call itself will report what is wrong with its path.
     return undefined;
   }
 }
 
-/** Starts work on all items at once, but on those with the same key in order. */
+/** Starts the work for all items at once, but for items with the same key in order. */
 export function startInOrder<Item, Result>(
   items: readonly Item[],
   keys: readonly (string | undefined)[],

@@ -1,20 +1,20 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
 /**
- * The ids that calls of a conversation have had, those before a compaction included. Some models and servers
- * use an id again; results, approvals and clients name a call by its id alone.
+ * The ids of all calls in a conversation, including those before a compaction. Some models and servers reuse
+ * ids, but results, approvals and clients identify a call by its id alone.
  */
 export class CallIds {
   readonly #taken = new Set<string>();
   #messages: readonly AgentMessage[] = [];
   #readCount = 0;
 
-  /** The id itself if no call of the conversation has it, else one that is free. */
+  /** Returns the id itself if no call of the conversation has it, otherwise a free one. */
   claim(id: string, messages: readonly AgentMessage[]): string {
     this.#read(messages);
     const [, call = "", item = ""] = /^([^|]*)(.*)$/s.exec(id) ?? [];
     let unique = id;
-    // 40 is the shortest limit known. An OpenAI id is `call|item`.
+    // 40 is the shortest known limit. An OpenAI id has the form `call|item`.
     for (let count = 2; this.#taken.has(unique); count++) {
       unique = `${call.slice(0, 32)}_${count}${item}`;
     }
@@ -22,7 +22,7 @@ export class CallIds {
     return unique;
   }
 
-  /** Reads what was added; a conversation that was replaced is another array. */
+  /** Reads the messages that were added; a replaced conversation is a different array. */
   #read(messages: readonly AgentMessage[]): void {
     if (messages !== this.#messages) this.#readCount = 0;
     this.#messages = messages;

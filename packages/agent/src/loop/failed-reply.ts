@@ -5,7 +5,7 @@ import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 export const ABORTED_TEXT = "Request was aborted";
 
 export interface Reply extends StreamResult {
-  /** What was thrown before or during the reply. */
+  /** The error thrown before or during the reply. */
   readonly cause?: unknown;
 }
 

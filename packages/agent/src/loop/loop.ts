@@ -11,9 +11,9 @@ export interface RunOutcome {
   /** The last reply, if there was one. */
   readonly reply: Reply | undefined;
   readonly aborted: boolean;
-  /** The owner ended it before the model was done. */
+  /** Whether the owner paused the run before the model was done. */
   readonly isPaused?: boolean;
-  /** Why a message could not be recorded or an event not be sent, if so. */
+  /** Why a message could not be recorded or an event could not be sent, if that happened. */
   readonly failure?: unknown;
 }
 
@@ -55,7 +55,7 @@ async function runTurns(
     const along = left === undefined ? run.nextTurn.take() : [];
     const messages = [...inserted, ...pending, ...along];
     const turn = await runTurn(run, messages, left).catch((error: unknown) => {
-      // Messages that left their queue but did not get into the conversation go back.
+      // Messages that left their queue but did not reach the conversation are put back.
       const isLeft = (message: AgentMessage): boolean => !run.added.includes(message);
       source?.putBack(pending.filter(isLeft));
       run.nextTurn.putBack(along.filter(isLeft));
@@ -104,7 +104,10 @@ async function insertsAfter(
   return stoppedBy.resume({ reply: reply.message, toolResults });
 }
 
-/** Aborted while tools ran: clients read the outcome of a run from its last reply, so add one. */
+/**
+ * After an abort during tool calls, adds a final reply, because clients read the outcome of a run from its
+ * last reply.
+ */
 async function endAborted(run: Run, { message: last }: Reply): Promise<Reply> {
   const message = failedReply(last, { stopReason: "aborted", errorMessage: ABORTED_TEXT });
   await emit(run, { type: "turn_start" });

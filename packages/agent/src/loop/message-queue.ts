@@ -33,12 +33,12 @@ export class MessageQueue {
     return this.#messages.splice(0, count);
   }
 
-  /** Puts messages that could not be delivered back to the front. */
+  /** Puts messages that could not be delivered back at the front. */
   putBack(messages: readonly AgentMessage[]): void {
     this.#messages = [...messages, ...this.#messages];
   }
 
-  /** Takes one message out, wherever it waits. */
+  /** Removes one message, wherever it is in the queue. */
   remove(message: AgentMessage): void {
     this.#messages = this.#messages.filter((other) => other !== message);
   }

@@ -9,10 +9,10 @@ import type { BeforeToolCallResult, Run } from "./run.ts";
 
 export interface PreparedCall {
   readonly call: ToolCall;
-  /** The rest of the decision, if a person makes it. */
+  /** Completes the decision if it depends on a user. */
   readonly settle?: () => Promise<PreparedCall>;
   readonly isSuspended?: boolean;
-  /** Looks again right before the tool starts; undefined if the decision stands. */
+  /** Checks the decision again right before the tool starts; undefined if it stands. */
   readonly confirm?: () => Promise<PreparedCall | undefined>;
   /** The tool will not run: it does not exist, its arguments are wrong, or a hook blocked it. */
   readonly isRefused: boolean;
@@ -28,7 +28,7 @@ export async function settleToolCall(prepared: PreparedCall): Promise<PreparedCa
   return settle().catch((error) => refused(call, async () => resultOfError(error)));
 }
 
-/** A call that does not run, and what its result is instead. */
+/** A call that does not run, with its substitute result. */
 export function refused(call: ToolCall, execute: PreparedCall["execute"]): PreparedCall {
   return { call, isRefused: true, execute };
 }
@@ -100,7 +100,7 @@ async function apply(
   return { ...prepared, confirm: confirmed };
 }
 
-/** What has become of a call by the time its tool can start: much may have changed since it was decided. */
+/** Checks a call again when its tool can start, because much may have changed since the decision. */
 export async function confirmToolCall(prepared: PreparedCall): Promise<PreparedCall> {
   let last = prepared;
   try {

@@ -3,21 +3,21 @@ import type { AssistantMessage, ToolCall } from "@tau-agent/rpc-protocol/message
 import type { AgentTool } from "../tools/tool.ts";
 
 /**
- * Gives a call the name and the arguments of the tool it means, where the model used other ones. A
- * call that needs no change comes back as the same object.
+ * Replaces the name and arguments of a call with those of the tool that the model meant, if they differ.
+ * Returns the same object for a call that needs no change.
  */
 export type ResolveToolCall = (call: ToolCall, tools: readonly AgentTool[]) => ToolCall;
 
 export interface RealCallsOptions {
   readonly tools: readonly AgentTool[];
-  /** The id of a call, as no other of the conversation has it. */
+  /** Returns an id for a call that no other call of the conversation has. */
   readonly uniqueId: (id: string) => string;
 }
 
 /** The calls of one reply with the names and arguments of the tools they mean, and with ids that are unique. */
 export class RealCalls {
   readonly #resolve: (call: ToolCall) => ToolCall;
-  /** Calls that differ from what the model sent, by their place in the reply. */
+  /** Calls that differ from what the model sent, by index in the reply. */
   readonly #changed = new Map<number, ToolCall>();
   readonly #ids = new Map<string, string>();
 
@@ -34,7 +34,10 @@ export class RealCalls {
     };
   }
 
-  /** The event as everyone but the model sees it. Arguments are changed once they are complete. */
+  /**
+   * The event with real names and arguments, for everyone but the model. Arguments are changed once they are
+   * complete.
+   */
   event(event: AssistantMessageEvent): AssistantMessageEvent {
     if (event.type === "toolcall_start") {
       const call = event.partial.content[event.contentIndex];

@@ -2,7 +2,7 @@ import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import type { FailureReason } from "./failed-reply.ts";
 
-/** What has arrived of a reply: a stream of an extension may throw in the middle of it. */
+/** The part of a reply that has arrived, because a stream of an extension may throw in the middle of it. */
 export class ReplyProgress {
   readonly #openCalls = new Set<number>();
   #partial: AssistantMessage | undefined;
@@ -18,7 +18,7 @@ export class ReplyProgress {
     if (event.type === "toolcall_end") this.#openCalls.delete(event.contentIndex);
   }
 
-  /** The reply as it ends here, without calls that are not complete; undefined if it has not started. */
+  /** The reply if it ends here, without incomplete calls; undefined if it has not started. */
   endedBy(reason: FailureReason): AssistantMessage | undefined {
     if (this.#partial === undefined) return undefined;
     const content = this.#partial.content.filter((_, index) => !this.#openCalls.has(index));

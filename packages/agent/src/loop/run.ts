@@ -29,18 +29,18 @@ export interface BeforeToolCallResult {
   /** Replaces the arguments, which are validated again. */
   readonly arguments?: Record<string, unknown>;
   /**
-   * The host ends before the call is decided: it and those after it stay without a result, so that they
-   * can be decided later.
+   * The host ends before the call is decided: this call and later ones get no result, so that they can be
+   * decided later.
    */
   readonly isSuspended?: boolean;
-  /** Whether a person was asked about the call already. */
+  /** Whether the user was already asked about the call. */
   readonly wasAsked?: boolean;
   /**
-   * Looks once more right before the tool starts: other calls, questions and extensions took their time.
-   * Undefined if the decision stands.
+   * Checks once more right before the tool starts, because other calls, questions and extensions take time.
+   * Returns undefined if the decision stands.
    */
   readonly confirm?: (call: ToolCall) => Promise<BeforeToolCallResult | undefined> | undefined;
-  /** The rest of the decision, which may wait for a person. Calls that run together wait together. */
+  /** The rest of the decision, which may wait for the user. Calls that run together wait together. */
   readonly ask?: () => Promise<BeforeToolCallResult | undefined>;
 }
 
@@ -51,17 +51,17 @@ export interface ToolHooks {
     tool: AgentTool,
     signal?: AbortSignal,
   ): Promise<BeforeToolCallResult | undefined>;
-  /** Given fields replace those of the result. */
+  /** Returned members replace those of the result. */
   afterToolCall?(
     call: ToolCall,
     result: ToolResult,
     tool?: AgentTool,
   ): Promise<Partial<ToolResult> | undefined>;
-  /** Whether calls that have not begun stay without a result; see `isSuspended`. */
+  /** Whether calls that have not begun get no result; see `isSuspended`. */
   isSuspended?(): boolean;
 }
 
-/** Asks the hooks about a call, and the person they ask in turn. */
+/** Asks the hooks about a call and, if they require it, the user. */
 export async function decideToolCall(
   hooks: ToolHooks | undefined,
   call: ToolCall,
@@ -77,7 +77,7 @@ export interface ModelRequest {
   readonly systemPrompt: string;
   /** The tools that a call may name. */
   readonly tools: readonly AgentTool[];
-  /** Those that the model is shown; default all. */
+  /** The tools that are shown to the model; by default, all. */
   readonly declared?: readonly ToolDefinition[] | undefined;
   /** Requests of an earlier process, whose changes are repeated. */
   readonly earlier?: Context["earlier"];
@@ -102,9 +102,7 @@ export interface AgentOptions {
   readonly toLlmMessages: (messages: readonly AgentMessage[]) => LlmMessage[];
   /** Runs before each model call, when nothing is in flight; may replace the agent's messages. */
   readonly beforeModelCall?: (() => Promise<void>) | undefined;
-  /**
-   * Runs before the calls of a reply begin, and may hold them. If it throws, none of them runs.
-   */
+  /** Runs before the calls of a reply begin and may delay them. If it throws, none of them runs. */
   readonly beforeToolCalls?: ((calls: readonly ToolCall[]) => Promise<void>) | undefined;
   /** May replace what one model call reads; the conversation itself is unchanged. */
   readonly transformContext?: ((context: Context) => Promise<Context>) | undefined;
@@ -113,7 +111,7 @@ export interface AgentOptions {
   readonly beforeToolRuns?:
     | ((tool: AgentTool, call: ToolCall) => Promise<void> | undefined)
     | undefined;
-  /** Runs a decided call with what the owner puts around it; `execute` is to be called once. */
+  /** Runs a decided call, wrapped in the owner's own work; must call `execute` once. */
   readonly aroundTool?:
     | ((
         call: ToolCall,
@@ -121,21 +119,19 @@ export interface AgentOptions {
         signal: AbortSignal,
       ) => Promise<ToolResult>)
     | undefined;
-  /** The tools of a run that begins with calls of an earlier reply; default those of a request. */
+  /** The tools for a run that begins with calls of an earlier reply; by default, those of a request. */
   readonly currentTools?: (() => readonly AgentTool[]) | undefined;
-  /** Understands names and arguments of other hosts' tools; events and records carry the real ones. */
+  /** Maps names and arguments of other hosts' tools to real ones, which are used in events and records. */
   readonly resolveToolCall?: ResolveToolCall | undefined;
   /** May replace a tool's result, after the hooks and before it is announced and recorded. */
   readonly finishResult?: ((result: ToolResult) => ToolResult | Promise<ToolResult>) | undefined;
-  /**
-   * Called when the model has nothing left to do, before follow-ups: messages that continue the run.
-   */
+  /** Called when the model has nothing left to do, before follow-ups; returns messages that continue the run. */
   readonly conclude?: ((reply: AssistantMessage) => readonly AgentMessage[]) | undefined;
   /** Called after each successful `turn_end`: whether to call the model once more. */
   readonly wantsNextTurn?: (() => boolean) | undefined;
-  /** Whether the run ends here although the model has more to do; it goes on later. */
+  /** Whether the run ends here although the model has more to do; it is continued later. */
   readonly pauses?: (() => boolean) | undefined;
-  /** Whether no more calls of a reply begin: those that are left run when the run goes on. */
+  /** Whether no more calls of a reply may begin; the remaining calls run when the run is continued. */
   readonly holdsCalls?: (() => boolean) | undefined;
   /** May replace a complete message before it is recorded; its role must stay the same. */
   readonly replaceMessage?: (<M extends AgentMessage>(message: M) => Promise<M>) | undefined;
@@ -157,9 +153,9 @@ export interface Run {
   readonly adopt: (message: AgentMessage) => void;
   readonly messages: () => readonly AgentMessage[];
   readonly callIds: CallIds;
-  /** What this run has added; a compaction during the run does not affect it. */
+  /** The messages that this run has added; a compaction during the run does not affect it. */
   readonly added: AgentMessage[];
-  /** Why a reply could not be recorded; ends the run. */
+  /** Why a reply could not be recorded, which ends the run. */
   failure: unknown;
 }
 

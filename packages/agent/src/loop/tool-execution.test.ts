@@ -54,7 +54,7 @@ describe("groups of tool calls", () => {
     expect(groups).toEqual(["a:2", "b:2", "c:1", "d:1", "e:1"]);
   });
 
-  it("report each end as it comes and keep results in the order of the calls", async () => {
+  it("report each end when it happens and keep results in the order of the calls", async () => {
     const delays: Record<string, number> = { a: 20, b: 1 };
     const read = tool(
       "read",
@@ -131,7 +131,7 @@ describe("a tool call", () => {
     expect((await runCalls([call("a", "write")], [sync])).results.a).toBe("just text");
   });
 
-  it("without output says so, because some vendors reject an empty result", async () => {
+  it("without output gets a note in its result, because some vendors reject an empty one", async () => {
     const quiet = tool("write", async () => ({ content: [] }));
     expect((await runCalls([call("a", "write")], [quiet])).results.a).toBe("(no output)");
   });
@@ -158,14 +158,14 @@ describe("a tool call", () => {
     expect(updates).toEqual([{ type: "text", text: "half" }]);
   });
 
-  it("ends the run without another reply when every result asks for it", async () => {
+  it("ends the run without another reply when every result requests it", async () => {
     const last = tool("write", async () => ({ ...ok("bye"), terminate: true }));
     const { recorded } = await runCalls([call("a", "write"), call("b", "write")], [last]);
     expect(recorded.at(-1)?.role).toBe("toolResult");
     expect(recorded.at(-1)).not.toHaveProperty("terminate");
   });
 
-  it("does not end the run when only one result asks for it", async () => {
+  it("does not end the run when only one result requests it", async () => {
     const last = tool("write", async (_, { toolCallId }) => ({
       ...ok("bye"),
       terminate: toolCallId === "a",

@@ -21,11 +21,11 @@ const LENGTH_TEXT =
   "Not run: the reply hit the output limit, so this call may be incomplete. Split the work into smaller steps.";
 const STOPPED_TEXT = "Not run: the reply was stopped before this tool call could start.";
 
-/** The results of one reply's calls, and whether all of them asked to end the run. */
+/** The results of a reply's calls, and whether all of them requested to end the run. */
 export interface ToolBatch {
   readonly results: ToolResultMessage[];
   readonly terminate: boolean;
-  /** Some calls have no result: they are decided when the session is opened again. */
+  /** Whether some calls have no result: they are decided when the session is opened again. */
   readonly isSuspended?: boolean;
 }
 
@@ -41,9 +41,9 @@ const skipTexts: Record<SkipReason, string> = {
 };
 
 /**
- * Runs the calls of one reply in source order, in groups: adjacent calls that only read in parallel,
- * every other call alone; in the mode `parallel` all of them are one group. Results are recorded in
- * the order of the calls.
+ * Runs the calls of one reply in source order, in groups: adjacent read-only calls form a group that runs in
+ * parallel, and every other call is a group of its own. In the mode `parallel`, all calls form one group.
+ * Results are recorded in the order of the calls.
  */
 export async function executeToolCalls(
   run: Run,
@@ -108,10 +108,10 @@ interface ToolOutcome {
 }
 
 /**
- * Hooks may ask the user, so they run one after another; what they leave to a question is asked
+ * Hooks may ask the user, so they run one after another. Questions that they leave to the host are asked
  * together, and then the tools run in parallel.
  *
- * @returns the results, and whether calls are to be decided when the session is opened again
+ * @returns the results, and whether calls remain to be decided when the session is opened again
  */
 async function executeGroup(
   run: Run,
@@ -127,10 +127,10 @@ async function executeGroup(
   for (const calls of await regroup(run, settled, tools)) {
     const files = calls.length > 1 ? await Promise.all(calls.map(fileOf)) : [];
     const started = startInOrder(calls, files, (call) => finishToolCall(run, call));
-    // One that fails is heard of at once, also while another one is waited for.
+    // `allSettled` handles a rejection at once, even while another call is awaited.
     const allSettled = Promise.allSettled(started);
     try {
-      // A result is recorded as soon as those before it are: a call may take long.
+      // A result is recorded as soon as all earlier results are, because a call may take long.
       for (const each of started) {
         const outcome = await each;
         isSuspended ||= outcome === undefined;
@@ -149,7 +149,7 @@ async function fileOf({ tool, call }: PreparedCall): Promise<string | undefined>
   return tool && fileWritten(tool, call.arguments);
 }
 
-/** A call that only read may do more with the arguments of a hook. */
+/** Regroups calls: a read-only call may write after a hook has changed its arguments. */
 async function regroup(
   run: Run,
   calls: readonly PreparedCall[],

@@ -15,7 +15,7 @@ import type { ReplyWatch } from "./reply-watch.ts";
 import { addMessage, emit, type ModelRequest, type Run } from "./run.ts";
 import { executeToolCalls, skipToolCalls, type ToolBatch } from "./tool-execution.ts";
 
-/** One model call with its tools. */
+/** The outcome of one model call and its tools. */
 export interface TurnOutcome {
   readonly reply: Reply;
   readonly toolResults: readonly ToolResultMessage[];
@@ -23,11 +23,11 @@ export interface TurnOutcome {
   readonly continues: boolean;
   /** What stopped the reply; it decides how the run continues. */
   readonly stoppedBy?: ReplyWatch | undefined;
-  /** Some calls wait to be decided later, so nothing may follow. */
+  /** Whether some calls remain to be decided later, so that nothing may follow. */
   readonly isSuspended?: boolean;
 }
 
-/** A reply, the tools it could call, and what stopped it, if anything. */
+/** A reply, the tools it could call, and what stopped it, if anything did. */
 interface WatchedReply {
   readonly reply: Reply;
   readonly tools: ModelRequest["tools"];
@@ -43,7 +43,7 @@ export async function runTurn(
   await emit(run, { type: "turn_start" });
   const played = resumed === undefined ? play(run, input) : resume(run, resumed);
   const { reply, stoppedBy, batch } = await played.catch(async (error: unknown) => {
-    // Clients rely on an end for each beginning, even when nothing can be recorded any more.
+    // Clients rely on an end for each beginning, even if nothing can be recorded any more.
     const message = replyInstead(run, undefined, error);
     await emit(run, { type: "turn_end", message, toolResults: [] }).catch(() => undefined);
     throw error;
@@ -51,7 +51,7 @@ export async function runTurn(
   await emit(run, { type: "turn_end", message: reply.message, toolResults: batch.results });
   const { stopReason } = reply.message;
   const failed = stopReason === "error" || stopReason === "aborted";
-  // The calls of a reply that was cut never ran; their results tell the model nothing.
+  // The calls of a truncated reply never ran, so their results tell the model nothing.
   const isCut = stopReason === "length";
   const isWanted = run.options.wantsNextTurn?.() ?? false;
   const hasResults = batch.results.length > 0 && !batch.terminate && !isCut;
@@ -60,7 +60,7 @@ export async function runTurn(
   return { reply, toolResults: batch.results, continues, stoppedBy, isSuspended };
 }
 
-/** A reply of an earlier run, whose last calls have not been decided. */
+/** A reply of an earlier run whose last calls have not been decided. */
 export interface ResumedReply {
   readonly message: AssistantMessage;
   readonly calls: readonly ToolCall[];
@@ -165,14 +165,14 @@ async function relay(
   const progress = new ReplyProgress();
   for (;;) {
     let step: IteratorResult<AssistantMessageEvent, Reply>;
-    // Here and not in a function of its own, which costs promises for each event (rows `many-sessions`).
+    // Inline, because a separate function would cost promises for each event (rows `many-sessions`).
     try {
       step = await stream.next();
     } catch (error) {
       step = { done: true, value: thrownReply(run, progress, error) };
     }
     if (step.done) {
-      // An abort of the run wins, even over a reply that is being stopped.
+      // An abort of the run takes precedence, even over a reply that is being stopped.
       const stoppedBy = watch?.signal.aborted && !run.signal.aborted ? watch : undefined;
       const received = calls.message(step.value.message);
       const ended = stoppedBy?.conclude(received) ?? received;

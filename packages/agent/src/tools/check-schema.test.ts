@@ -7,8 +7,8 @@ function nested(depth: number): Record<string, unknown> {
   return schema;
 }
 
-describe("a schema of somebody else", () => {
-  it("is refused when it is nested too deeply or too long", () => {
+describe("a schema from another party", () => {
+  it("is refused if it is nested too deeply or too long", () => {
     expect(() => checkSchema(nested(50_000), "it")).toThrow(
       "it is nested more than 100 levels deep",
     );
@@ -16,7 +16,7 @@ describe("a schema of somebody else", () => {
     expect(() => checkSchema({ properties }, "it")).toThrow("it is longer than 256 KiB");
   });
 
-  it("may be as large as people write them", () => {
+  it("may be as large as hand-written schemas are", () => {
     expect(checkSchema(nested(90), "it")).toEqual([]);
   });
 });

@@ -41,10 +41,10 @@ const lists = ["required", "enum", ...choices];
 const named = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /**
- * Checks a schema called `name` before any work is done for an answer to it.
+ * Checks a schema called `name` before any work is done for an answer that must fit it.
  *
  * @returns its regular expressions
- * @throws {ToolError} naming the invalid place
+ * @throws {ToolError} with the invalid place
  */
 export function checkSchema(schema: unknown, name: string): SchemaPattern[] {
   const refuse = (at: string, reason: string): never => {
@@ -101,7 +101,7 @@ function problemOf({ schema }: Part, root: unknown): string | undefined {
   return leadsNowhere($ref, root) ? `has a $ref that leads nowhere: ${$ref}` : undefined;
 }
 
-/** Whether a pointer into the schema leads nowhere; the validator checks other references. */
+/** Whether a pointer into the schema does not resolve; the validator checks other references. */
 function leadsNowhere(reference: string, root: unknown): boolean {
   if (!reference.startsWith("#/")) return false;
   let found = root;
@@ -129,14 +129,17 @@ function patternsOf({ at, schema }: Part): SchemaPattern[] {
   return [...own, ...ofNames];
 }
 
-/** Why a schema is more than this host works with, as the end of a sentence; undefined if it is not. */
+/** Why a schema exceeds the limits of this host, as the end of a sentence; undefined if it does not. */
 export function schemaExcess(schema: object): string | undefined {
   if (isTooDeep(schema)) return `is nested more than ${MAX_DEPTH} levels deep`;
   const { length } = JSON.stringify(schema);
   return length > MAX_LENGTH ? `is longer than ${MAX_LENGTH / 1024} KiB` : undefined;
 }
 
-/** Without recursion, which would overflow the stack. A keyword may hold its schemas in an object or a list. */
+/**
+ * Iterative, because recursion would overflow the stack. The value of a keyword may be an object or a list of
+ * schemas.
+ */
 function isTooDeep(schema: object): boolean {
   let level: readonly unknown[] = [schema];
   for (let depth = 0; depth <= 2 * MAX_DEPTH; depth += 1) {

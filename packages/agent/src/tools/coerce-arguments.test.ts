@@ -24,7 +24,7 @@ describe("coerceArguments", () => {
     ["yes", "boolean", "yes"],
     [12, "string", "12"],
     [true, "string", "true"],
-  ])("makes %j fit %s as %j", (given, type, expected) => {
+  ])("converts %j for %s to %j", (given, type, expected) => {
     expect(coerce(given, { type })).toEqual(expected);
   });
 
@@ -84,7 +84,7 @@ describe("coerceArguments", () => {
     expect(coerce({ kind: "b", n: "1" }, byConst)).toEqual({ kind: "b", n: 1 });
   });
 
-  it("keeps a member named __proto__ a member", () => {
+  it("keeps a member named __proto__ as a member", () => {
     const value = JSON.parse('{"__proto__":{"polluted":true},"a":"1"}');
     const result = coerceArguments(value, object({ a: { type: "number" } }));
     expect(JSON.stringify(result)).toBe('{"__proto__":{"polluted":true},"a":1}');
@@ -104,7 +104,7 @@ describe("coerceArguments", () => {
     );
   });
 
-  it("leaves a value that fits unchanged", () => {
+  it("leaves a valid value unchanged", () => {
     fc.assert(
       fc.property(schemaArbitrary, valueArbitrary, (schema, value) => {
         fc.pre(new Validator(schema as object, "2020-12", false).validate(value).valid);

@@ -3,10 +3,9 @@ import { isJsonObject, parseJson } from "@tau-agent/rpc-protocol/plain";
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Corrects common mistakes of models towards the schema: numbers and booleans as strings, JSON text
- * where an object or array is expected, a single value where a list is expected, `null` or an empty
- * string for an optional field, invented fields. What cannot be corrected stays as it is, for
- * validation to name.
+ * Corrects common mistakes of models to fit the schema: numbers and booleans as strings, JSON text instead of
+ * an object or array, a single value instead of a list, `null` or an empty string for an optional field,
+ * invented fields. What cannot be corrected is left unchanged for validation to report.
  */
 export function coerceArguments(value: unknown, schema: unknown): unknown {
   if (!isJsonObject(schema)) return value;

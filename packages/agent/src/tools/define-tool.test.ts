@@ -56,7 +56,7 @@ describe("defineTool", () => {
     expect(String(error)).toMatch(/tool "ticket":\n {2}- number: .+\n {2}- project: .+/);
   });
 
-  it("takes JSON Schema as it is, with the type the author declares", async () => {
+  it("accepts JSON Schema unchanged, with the type that the author declares", async () => {
     const echo = defineTool<{ word: string }>({
       name: "echo",
       description: "Says it again.",

@@ -10,7 +10,7 @@ import { ToolError } from "./errors.ts";
 import type { AgentTool, ToolCallContext } from "./tool.ts";
 
 type ToolParts<Arguments> = Omit<AgentTool, "parameters" | "execute"> & {
-  /** The same as `isReadOnly`, as tools of clients and extensions have it. */
+  /** The same as `isReadOnly`, under the name that tools of clients and extensions use. */
   readonly readOnly?: boolean;
   readonly execute: (args: Arguments, call: ToolCallContext) => Promise<ToolResult>;
 };
@@ -40,7 +40,7 @@ export function defineTool(
   tool: SchemaTool<TypedSchema<unknown>> | JsonSchemaTool<Record<string, unknown>>,
 ): AgentTool {
   const { parameters, execute, ...rest } = withReadOnly(tool);
-  // Only arguments that fit the JSON Schema get here; their type is as the author declares it.
+  // The arguments have been validated against the JSON Schema; the author declares their type.
   const run = execute as (args: unknown, call: ToolCallContext) => Promise<ToolResult>;
   const described = jsonSchemaOf(parameters);
   if (!isTypedSchema(parameters)) return { ...rest, parameters: described, execute: run };
@@ -56,7 +56,7 @@ export function defineTool(
   };
 }
 
-/** A tool whose `readOnly`, as tools of clients and extensions have it, counts. */
+/** Applies a tool's `readOnly`, the name that tools of clients and extensions use. */
 export function withReadOnly<Tool extends object>(tool: Tool): Tool {
   const { readOnly, ...rest } = tool as Tool & { readonly readOnly?: unknown };
   return typeof readOnly === "boolean" ? ({ isReadOnly: readOnly, ...rest } as never) : tool;

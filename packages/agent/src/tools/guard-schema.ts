@@ -4,8 +4,8 @@ const guards = new WeakMap<object, GuardedSchema>();
 let loading: Promise<typeof import("./guarded-schema.ts")> | undefined;
 
 /**
- * The guard of a schema, always the same one: making its validator takes longer than a check
- * (row "`read` turn: CPU"), and it remembers checks that did not end.
+ * The guard of a schema, cached: creating its validator takes longer than a check (row "`read` turn: CPU"),
+ * and it remembers checks that exceeded the time limit.
  *
  * @param name - what texts call the schema, such as `outputSchema`
  */

@@ -1,4 +1,4 @@
-// biome-ignore lint/style/noRestrictedImports: only asks whether the runtime can still open its own files.
+// biome-ignore lint/style/noRestrictedImports: only checks whether the runtime can still open its own files.
 import { closeSync, openSync } from "node:fs";
 import { createContext, Script } from "node:vm";
 import { Validator } from "@cfworker/json-schema";
@@ -7,32 +7,32 @@ import { checkSchema, type SchemaPattern } from "./check-schema.ts";
 import { ToolError } from "./errors.ts";
 import { isPlainSchema } from "./is-plain-schema.ts";
 
-/** The time limit of the first check; usual ones take well under a millisecond. */
+/** The time limit of the first check; normal checks take well under a millisecond. */
 const CHECK_LIMIT_MS = 500;
-/** The limit after several checks that did not end: a schema that is hostile costs less each time. */
+/** The limit after several checks that timed out, so that a hostile schema costs less each time. */
 const LEAST_LIMIT_MS = 20;
-/** The time limit per pattern when searching for the one that does not end, and of the search. */
+/** The time limit per pattern in the search for the one that does not end, and for the whole search. */
 const PATTERN_LIMIT_MS = 50;
 const SEARCH_LIMIT_MS = 200;
-/** A time limit takes a few files; without them the runtime ends the process. */
+/** A time limit requires a few file descriptors; without them, the runtime ends the process. */
 const LIMIT_FILES = 8;
 
-/** Why a value does not fit a schema, at one place of it. */
+/** Why a value does not fit a schema, at one path. */
 export interface SchemaProblem {
   readonly keyword: string;
   readonly instanceLocation: string;
   readonly error: string;
 }
 
-/** Finds out why a value does not fit: no problems when it does. */
+/** Checks a value; returns no problems if it fits. */
 export type Check = (value: unknown) => readonly SchemaProblem[];
 
-/** What work has brought, or that it was given up: a text that continues a sentence about the value. */
+/** The result of the work, or, if the work was given up, a text that continues a sentence about the value. */
 export type Guarded<Result> = { readonly result: Result } | { readonly endless: string };
 
 /**
- * A JSON Schema of somebody else. Checks against it end in time whatever it says: a pattern may backtrack
- * without end, references may multiply, a list may have to be compared with itself.
+ * A JSON Schema from another party. Checks against it end in time, whatever it contains: a pattern may
+ * backtrack endlessly, references may multiply, and a list may have to be compared with itself.
  */
 export class GuardedSchema {
   readonly #schema: unknown;
@@ -49,10 +49,10 @@ export class GuardedSchema {
   }
 
   /**
-   * Does work that checks values.
+   * Runs work that checks values.
    *
-   * @param value - what is checked; the answer names the pattern that does not end for it
-   * @throws {ToolError} when the schema is invalid where a value reaches it
+   * @param value - the value to check; the result names the pattern that does not end for it
+   * @throws {ToolError} if the schema is invalid at a place that the value reaches
    */
   inTime<Result>(value: unknown, work: (problemsOf: Check) => Result): Guarded<Result> {
     const check = () => ({ result: work((each) => this.#problemsOf(each)) });
@@ -66,7 +66,7 @@ export class GuardedSchema {
       const done = inTime(limitMs, check);
       if (done !== undefined) return done;
     } catch (error) {
-      // The stack ends, or a list of problems is too long for a call.
+      // The stack has overflowed, or the list of problems is too long for a function call.
       if (!(error instanceof RangeError)) throw error;
       return {
         endless: `could not be checked against ${this.#name}: it repeats itself too often.`,
@@ -105,7 +105,7 @@ function canOpenFiles(count: number): boolean {
 
 let timed: { readonly context: { work?: () => unknown }; readonly script: Script } | undefined;
 
-/** Only V8 can stop a regular expression that backtracks endlessly, with the timeout of a context. */
+/** Only V8 can stop a regular expression that backtracks endlessly, through the timeout of a context. */
 function inTime<Result>(timeout: number, work: () => Result): Result | undefined {
   timed ??= { context: createContext(Object.create(null)), script: new Script("work()") };
   const { context, script } = timed;
@@ -126,7 +126,7 @@ function isTimeout(error: unknown): boolean {
   return error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }
 
-/** The pattern that made a check run endlessly, if a short search finds it. */
+/** The pattern that keeps a check from ending, if a short search finds it. */
 function findEndless(schema: unknown, name: string, value: unknown): SchemaPattern | undefined {
   const deadline = performance.now() + SEARCH_LIMIT_MS;
   const found = inTime(SEARCH_LIMIT_MS, () => ({
@@ -151,7 +151,7 @@ function patternsOf(schema: unknown, name: string): readonly SchemaPattern[] {
   }
 }
 
-/** Addresses the model, whose next value may be easier, and the author of the schema. */
+/** The text is for the model, whose next value may be easier to check, and for the author of the schema. */
 function describe(pattern: SchemaPattern | "unknown", name: string, limitMs: number): string {
   const gaveUp = `that did not end within ${limitMs} ms`;
   if (pattern === "unknown") {
@@ -161,7 +161,7 @@ function describe(pattern: SchemaPattern | "unknown", name: string, limitMs: num
   return `could not be checked against ${at} ${JSON.stringify(source)}: ${gaveUp}. A text that plainly fits the pattern can be checked; so can any text once the pattern is written without nested repetitions such as (a+)+.`;
 }
 
-/** All strings in a value, including names of members. */
+/** All strings in a value, including the names of members. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (Array.isArray(value)) return value.flatMap(textsIn);

@@ -7,7 +7,7 @@ it.each<[object]>([
   [{ type: "object", properties: { pattern: text, $ref: text }, required: ["pattern"] }],
   [{ anyOf: [text, { type: "array", items: { enum: [1, "a"] }, maxItems: 3 }] }],
   [{ type: "object", additionalProperties: false, properties: {} }],
-])("takes %j for plain", (schema) => {
+])("recognises %j as plain", (schema) => {
   expect(isPlainSchema(schema)).toBe(true);
 });
 
@@ -25,6 +25,6 @@ it.each<[string, unknown]>([
   ["itself", itself],
   ["many alternatives", { anyOf: Array.from({ length: 600 }, (_, at) => ({ const: at })) }],
   ["many values", { items: { anyOf: [{ enum: Array.from({ length: 600 }, (_, at) => at) }, {}] } }],
-])("does not take a schema with %s for plain", (_, schema) => {
+])("does not recognise a schema with %s as plain", (_, schema) => {
   expect(isPlainSchema(schema)).toBe(false);
 });

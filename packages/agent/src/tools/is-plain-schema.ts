@@ -1,22 +1,22 @@
-/** Keywords whose checks take time in proportion to the value, and hold no schema. */
+/** Keywords that contain no schema and whose checks take time proportional to the value. */
 const values: ReadonlySet<string> = new Set([
   ...["type", "enum", "const", "required", "default", "examples", "title", "description"],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
   ...["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"],
   ...["$schema", "$comment", "deprecated", "readOnly", "writeOnly"],
 ]);
-/** Keywords that hold one schema, a list of schemas, or schemas by name. */
+/** Keywords that contain one schema, a list of schemas, or schemas by name. */
 const schemas: ReadonlySet<string> = new Set([
   ...["additionalProperties", "propertyNames", "items", "not"],
   ...["anyOf", "oneOf", "allOf", "prefixItems"],
 ]);
 
-/** Larger ones count as others: each item of a list may have to be compared with all of them. */
+/** Larger schemas are not plain, because each list item may have to be compared with all of their parts. */
 const MAX_PARTS = 500;
 
 /**
  * Whether a schema is small and has only keywords that cannot keep a check busy for long: no patterns, no
- * references, no comparison of items. Schemas of own tools are like that.
+ * references, no comparison of items. Schemas of built-in tools are plain.
  */
 export function isPlainSchema(schema: unknown): boolean {
   let parts = 0;

@@ -6,7 +6,7 @@ export async function onlyReads(tool: AgentTool, call: ToolCall): Promise<boolea
   try {
     return (await tool.isReadOnlyCall?.(call.arguments)) ?? false;
   } catch {
-    // With arguments that it cannot judge, the tool may write.
+    // If it cannot judge the arguments, the tool may write.
     return false;
   }
 }

@@ -1,7 +1,7 @@
 import type { ToolDefinition } from "@tau-agent/ai";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 
-/** What a running tool gets besides its arguments. */
+/** What a running tool receives besides its arguments. */
 export interface ToolCallContext {
   readonly toolCallId: string;
   /** Aborted with the run; the tool must stop its children and reject or return soon after. */
@@ -18,31 +18,29 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
   /** Short display name; `name` by default. */
   readonly label?: string;
   /**
-   * It changes nothing: adjacent calls run in parallel, and permissions do not ask before it. False by
+   * Whether the tool changes nothing: adjacent calls run in parallel, and no approval is required. False by
    * default.
    */
   readonly isReadOnly?: boolean;
-  /**
-   * Its results may hold text that others wrote: models read them in a fence, as data. False by default.
-   */
+  /** Whether results may contain text from others, which models receive in a fence, as data. False by default. */
   readonly openWorld?: boolean;
-  /** What its source says about its effects: shown in a question about a call, and not believed. */
+  /** What the tool's source claims about its effects: shown in a question about a call, but not relied on. */
   readonly claims?: string;
-  /** Whether adjacent calls run in parallel, whatever it changes; `isReadOnly` by default. */
+  /** Whether adjacent calls run in parallel, whatever the tool changes; `isReadOnly` by default. */
   readonly isParallel?: boolean;
   /**
-   * Whether the model learns of it only from `tool_search`, so that many tools do not fill each request.
-   * Sessions see to that; the loop calls what a request declares.
+   * Whether the model discovers the tool only through `tool_search`, so that many tools do not fill each
+   * request. Sessions take care of that; the loop runs calls of the tools that a request declares.
    */
   readonly isDeferred?: boolean;
-  /** Whether one call only reads, so that it runs beside others that do; nothing else follows. */
+  /** Whether one call only reads, so that it may run in parallel with other read-only calls. Has no other effect. */
   isReadOnlyCall?(args: Record<string, unknown>): boolean | Promise<boolean>;
   /**
-   * The real path of the file that a call writes. Calls of one reply that write the same file keep
-   * their order also where calls run in parallel.
+   * The real path of the file that a call writes. Calls of one reply that write the same file keep their
+   * order even if calls run in parallel.
    */
   writtenPath?(args: Record<string, unknown>): string | undefined | Promise<string | undefined>;
-  /** One line about the tool for the system prompt, beside its declaration. */
+  /** One line about the tool for the system prompt, in addition to its declaration. */
   readonly promptSnippet?: string;
   /** Rules for the system prompt while the tool is active. */
   readonly promptGuidelines?: readonly string[];

@@ -31,12 +31,12 @@ const problem = async (args: Record<string, unknown>): Promise<string> =>
   );
 
 describe("validateArguments", () => {
-  it("returns arguments that fit unchanged", async () => {
+  it("returns valid arguments unchanged", async () => {
     const args = { path: "x", limit: 3 };
     expect(await validateArguments(read, callOf(args))).toBe(args);
   });
 
-  it("coerces what nearly fits", async () => {
+  it("coerces arguments that nearly fit", async () => {
     const args = { path: 7, limit: "3", edits: '[{"from":1}]', invented: true };
     expect(await validateArguments(read, callOf(args))).toEqual({
       path: "7",
@@ -45,7 +45,7 @@ describe("validateArguments", () => {
     });
   });
 
-  it("names every field that does not fit, and shows what was received", async () => {
+  it("names every invalid field and shows the received arguments", async () => {
     const text = await problem({ limit: "many", edits: [{}] });
     expect(text).toMatch(/^Validation failed for tool "read":\n {2}- /);
     expect(text).toContain("  - path: must have required property 'path'\n");
@@ -54,7 +54,7 @@ describe("validateArguments", () => {
     expect(text).toContain('"limit": "many"');
   });
 
-  it("shortens what was received", async () => {
+  it("shortens the received arguments in an error", async () => {
     const text = await problem({ limit: "x".repeat(10_000) });
     expect(text.length).toBeLessThan(2500);
     expect(text).toContain("characters)");
@@ -106,7 +106,7 @@ describe("a hostile schema", () => {
       },
       { a: Array.from({ length: 20_000 }, () => ({})) },
     ],
-  ])("holds nobody up with %s, and costs less each time", async (_, schema, args) => {
+  ])("blocks nobody with %s, and costs less each time", async (_, schema, args) => {
     const hostile = tool("read", undefined, { parameters: { type: "object", ...schema } });
     const limits: number[] = [];
     for (let round = 0; round < 5; round += 1) {
@@ -121,12 +121,12 @@ describe("a hostile schema", () => {
     ["that leads to itself", { allOf: [{ $ref: "#" }] }],
     ["that doubles its problems", { $defs: twice(40, { type: "number" }), $ref: "#/$defs/d0" }],
     ["that is nested without end", nested(20_000)],
-  ])("%s is an error of the tool", async (_, schema) => {
+  ])("with %s causes an error of the tool", async (_, schema) => {
     const hostile = tool("read", undefined, { parameters: { type: "object", ...schema } });
     await expect(validateArguments(hostile, callOf({ a: {} }))).rejects.toThrow(ToolError);
   });
 
-  it("names its pattern, and takes what fits it plainly", async () => {
+  it("has its slow pattern named, and still accepts values that match quickly", async () => {
     const hostile = tool("read", undefined, {
       parameters: { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } },
     });

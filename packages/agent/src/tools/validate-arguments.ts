@@ -11,7 +11,7 @@ const MAX_SHOWN_CHARACTERS = 2000;
 /**
  * The arguments of a call, coerced to the tool's schema.
  *
- * @throws {ToolError} naming each field that does not fit, or showing the text that is not JSON.
+ * @throws {ToolError} with each invalid field, or with the text that is not JSON
  */
 export async function validateArguments(
   tool: AgentTool,
@@ -21,7 +21,7 @@ export async function validateArguments(
   return check(call);
 }
 
-/** The same as a function that needs no waiting once it is there. */
+/** The same check as a function that is synchronous once loaded. */
 export async function argumentsCheck(
   tool: AgentTool,
 ): Promise<(call: ToolCall) => Record<string, unknown>> {
@@ -50,13 +50,13 @@ function checkArguments(
   return problems.length === 0 ? args : refuse(problems, shown(call));
 }
 
-/** The arguments as the schema wants them, and what is still wrong with them. */
+/** The arguments coerced to the schema, and the remaining problems. */
 function fitted(
   tool: AgentTool,
   received: Record<string, unknown>,
   problemsOf: Check,
 ): { readonly args: Record<string, unknown>; readonly problems: readonly string[] } {
-  // Arguments that fit are left alone, because coercion is a guess.
+  // Valid arguments are not coerced, because coercion is a guess.
   if (problemsOf(received).length === 0) return { args: received, problems: [] };
   const args = coerceArguments(received, tool.parameters) as Record<string, unknown>;
   const all = problemsOf(args);
@@ -68,10 +68,10 @@ function shown(call: ToolCall): string {
   return JSON.stringify(call.arguments, null, 2);
 }
 
-/** Keywords that only repeat that something nested in them failed. */
+/** Keywords that only report that something nested in them has failed. */
 const structuralKeywords = new Set(["properties", "items", "anyOf", "oneOf", "allOf", "$ref"]);
 
-/** The two most frequent problems, in the wording that models know best. */
+/** The two most frequent problems, phrased in the way that models understand best. */
 function describeProblem({ keyword, instanceLocation, error }: SchemaProblem): string {
   const path = fieldPath(instanceLocation);
   const name = /"([^"]+)"\.$/.exec(error)?.[1];

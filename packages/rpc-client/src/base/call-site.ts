@@ -5,7 +5,7 @@ import {
   RpcError,
 } from "./errors.ts";
 
-/** The stack of a caller, as far as it is kept until an error needs it. */
+/** The stack of a caller, kept until an error needs it. */
 interface CallSite {
   readonly stack?: string;
 }
@@ -13,10 +13,10 @@ interface CallSite {
 const ownErrors = [ConnectionClosedError, FrameTooLargeError, RequestTimeoutError, RpcError];
 
 /**
- * Does what a caller waits for. An error of this package is made where an answer is read, whose stack
- * says nothing; it gets the stack of the caller.
+ * Awaits work on behalf of a caller. Errors of this package are created where an answer is read, where the
+ * stack is meaningless, so they get the stack of the caller.
  *
- * @param method - what the caller has called; its own lines are left out
+ * @param method - the method that the caller called; its own frames are omitted
  */
 export async function fromCaller<Value>(
   method: (...values: never[]) => unknown,

@@ -10,7 +10,7 @@ export class RpcError extends Error {
   readonly promptCode: PromptResult["code"];
   /** The command that failed. */
   readonly command: string;
-  /** The id this client had given the request. */
+  /** The id that this client had given the request. */
   readonly requestId: RequestId | undefined;
   constructor(
     text: string,
@@ -38,24 +38,22 @@ export interface HostExit {
   readonly stderr: string;
 }
 
-/** Why there is no connection, for programs. */
+/** Why there is no connection, as a code. */
 export type ConnectionCode =
   /** Nothing answers at the address. */
   | "unreachable"
-  /** No connection in time. */
+  /** No connection within the time limit. */
   | "connect_timeout"
-  /** The host does not take the token. */
+  /** The host does not accept the token. */
   | "unauthorized"
   /** There is no token to send. */
   | "no_token"
-  /** What answers does not take clients, or not this one. */
+  /** The server does not accept clients, or not this one. */
   | "refused"
-  /** There was a connection, or a host, and it has ended. */
+  /** There was a connection or a host, and it has ended. */
   | "closed";
 
-/**
- * The connection to the host is gone. Everything that waits for a response is rejected with this.
- */
+/** The connection to the host is closed. Everything that waits for a response is rejected with this error. */
 export class ConnectionClosedError extends Error implements HostExit {
   override readonly name = "ConnectionClosedError";
   readonly exitCode: number | undefined;
@@ -77,7 +75,7 @@ export class ConnectionClosedError extends Error implements HostExit {
     this.stderr = exit.stderr ?? "";
   }
 
-  /** The same for one more caller: an error has the stack of one place. */
+  /** A copy for another caller, because an error has the stack of only one place. */
   again(): ConnectionClosedError {
     const { code, cause } = this;
     return new ConnectionClosedError(this.#reason, this, { code, ...(cause ? { cause } : {}) });

@@ -10,14 +10,14 @@ export interface BrowserOptions extends RemoteOptions {
 }
 
 /**
- * Connects a page to a host that listens: `ws://…` or `wss://…`. The host has to allow the page's origin
- * (`--allow-origin`). A lost connection is made again, and goes on where it was cut.
+ * Connects a page to a listening host: `ws://…` or `wss://…`. The host has to allow the page's origin
+ * (`--allow-origin`). A lost connection is restored and continues where it was cut.
  *
  * @throws {ConnectionClosedError}
  */
 export async function connect(url: string, options: BrowserOptions): Promise<RemoteClient> {
   const { token, ...rest } = options;
-  // The host chooses the first, so the token is not sent back.
+  // The host selects the first protocol, so the token is not sent back.
   const credentials = { protocols: ["tau", `tau.bearer.${token}`] };
   const headers = { Authorization: `Bearer ${token}` };
   const host = await RemoteHost.connect(

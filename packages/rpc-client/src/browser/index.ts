@@ -1,5 +1,6 @@
 /**
- * The client for web pages: sessions of a host that listens, over a WebSocket. Nothing here needs Node.
+ * The client for web pages: sessions of a listening host, over a WebSocket. Nothing here needs Node.
+ * @packageDocumentation
  *
  * @packageDocumentation
  */

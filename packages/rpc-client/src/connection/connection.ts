@@ -39,21 +39,21 @@ export interface ConnectionOptions {
   readonly write: (line: string) => void;
   readonly onEvent: (event: ClientEvent) => void;
   readonly onUiRequest: (request: ExtensionUiRequest) => void;
-  /** What the host asks a client that said it answers such requests. */
+  /** Called with requests of the host that the client has declared to answer. */
   readonly onAsked?: ((frame: AskedFrame) => void) | undefined;
-  /** The host refuses an answer to such a request. */
+  /** Called when the host refuses an answer to such a request. */
   readonly onRefused?: ((id: string, message: string) => void) | undefined;
   /** Called with each line that is not a frame. */
   readonly onNoise: (line: string) => void;
-  /** What every frame of this client carries, such as the session it is for. */
+  /** Members of every frame that this client sends, such as the session it is for. */
   readonly tag?: { readonly sessionId: string } | undefined;
-  /** What ids begin with, so that connections that share a wire have different ones. */
+  /** The prefix of ids, so that connections sharing a wire use different ids. */
   readonly idPrefix?: string | undefined;
-  /** Every prompt gets an id, so that one whose answer was lost can be sent again. */
+  /** Whether every prompt gets an id, so that it can be sent again if the answer was lost. */
   readonly namesPrompts?: boolean | undefined;
 }
 
-/** Commands that do no harm when they are carried out twice. */
+/** Commands that can safely be executed twice. */
 const repeatable = /^(get|list|set)_/;
 
 interface PendingRequest {
@@ -118,7 +118,7 @@ export class Connection {
     return { id, answer };
   }
 
-  /** Fails the request whose response was too long to read; `head` is how the response begins. */
+  /** Fails the request whose response was too long to read; `head` is the beginning of the response. */
   skip(head: string, sizeBytes: number, limitBytes: number): void {
     const [, id = ""] = /^\s*\{\s*"id"\s*:\s*"(\w+)"/.exec(head) ?? [];
     const request = this.#pending.get(id);
@@ -128,7 +128,7 @@ export class Connection {
     request.reject(new FrameTooLargeError("answer", request.command, sizeBytes, limitBytes));
   }
 
-  /** Resolves once every pending request of the commands meant is settled. */
+  /** Resolves once every pending request of the matching commands is settled. */
   async answered(isMeant: (command: CommandName) => boolean): Promise<void> {
     const requests = [...this.#pending.values()].filter(({ command }) => isMeant(command));
     await Promise.allSettled(requests.map(({ answer }) => answer));
@@ -142,12 +142,12 @@ export class Connection {
     this.#answer(response);
   }
 
-  /** A reply begins with this message; the steps that come next continue it. */
+  /** Sets the message at the start of a reply; the next steps continue it. */
   continueReply(message: AssistantMessage): void {
     this.#rebuilder.start(message);
   }
 
-  /** The wire was lost, and is made again: requests that must not be sent twice fail. */
+  /** The wire was lost and is being restored: requests that must not be sent twice fail. */
   interrupt(error: ConnectionClosedError): void {
     for (const request of [...this.#pending.values()]) {
       if (request.isRepeatable) continue;
@@ -157,7 +157,7 @@ export class Connection {
     }
   }
 
-  /** The requests without an answer, as they were sent. */
+  /** The unanswered requests, as they were sent. */
   get unanswered(): string[] {
     return [...this.#pending.values()].map(({ line }) => line);
   }

@@ -15,14 +15,14 @@ import type { AssistantMessage, ToolCall, Usage } from "@tau-agent/rpc-protocol/
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { ToWorkspaceClient } from "@tau-agent/rpc-protocol/workspace";
 
-/** A `message_update` in delta form: only the step, for the client to apply. */
+/** A `message_update` in delta form: only the step, which the client applies. */
 export interface DeltaUpdate {
   readonly usage: Usage | undefined;
   readonly step: DeltaStep;
   readonly order: Partial<EventOrder>;
 }
 
-/** A step of a reply without the message it results in. */
+/** A step of a reply without the resulting message. */
 export interface DeltaStep {
   readonly type: string;
   readonly contentIndex: number;
@@ -35,7 +35,7 @@ export interface DeltaStep {
   readonly message: AssistantMessage | undefined;
 }
 
-/** What the host asks of its client, or does not ask any more. */
+/** A request of the host to its client, or the withdrawal of one. */
 export type AskedFrame =
   | HostRequestFrame
   | HostRequestResolved
@@ -55,8 +55,8 @@ export type HostLine =
   | { readonly kind: "noise" };
 
 /**
- * Decodes one line of a host. The checks are light: another version of the host may send more or
- * fewer members, and an unknown event type is passed on. Never throws.
+ * Decodes one line of a host. The checks are lenient: another version of the host may send more or fewer
+ * members, and unknown event types are passed on. Never throws.
  */
 export function decodeHostLine(line: string): HostLine {
   let value: unknown;
@@ -96,9 +96,9 @@ function decodeUiRequest(value: Record<string, unknown>): HostLine {
     : { kind: "noise" };
 }
 
-/** Whether an asking frame has the members without which nobody can answer it. */
+/** Whether a request has the members that are required to answer it. */
 const isWholeAsked: Readonly<Record<AskedFrame["type"], (frame: JsonObject) => boolean>> = {
-  // A request of a kind that this client does not know is left to others.
+  // Requests of unknown kinds are left to other clients.
   host_request: ({ id, params }) => typeof id === "string" && isJsonObject(params),
   host_request_resolved: ({ id }) => typeof id === "string",
   host_tool_call: ({ id, arguments: args }) => typeof id === "string" && isJsonObject(args),
@@ -137,14 +137,14 @@ function decodeDelta(value: Record<string, unknown>): HostLine {
       order: {
         ...(typeof promptId === "string" ? { promptId } : {}),
         ...(typeof seq === "number" ? { seq } : {}),
-        // Of a host with many sessions.
+        // Only a host with many sessions sends it.
         ...(typeof sessionId === "string" ? { sessionId } : {}),
       },
     },
   };
 }
 
-/** The members that a listener needs to handle an event of a known type at all. */
+/** The members without which a listener cannot handle an event of a known type. */
 const requiredRecord: Readonly<Record<string, string>> = {
   message_start: "message",
   message_update: "assistantMessageEvent",

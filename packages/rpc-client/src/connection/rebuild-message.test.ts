@@ -52,10 +52,10 @@ const replySteps = [
 ];
 
 describe("MessageRebuilder", () => {
-  it("gives every step the message as it is after the step", () => {
+  it("gives every step the message that results from it", () => {
     const updates = rebuild(replySteps);
     const frame = { type: "message_update", usage };
-    // In this form Tau sends neither `start` nor `done`, but other hosts may.
+    // In this form, Tau sends neither `start` nor `done`, but other hosts may.
     const sent = replySteps.filter((step) => "contentIndex" in step);
     recordFrames(sent.map((assistantMessageEvent) => ({ ...frame, assistantMessageEvent })));
     expect(updates).toHaveLength(replySteps.length);
@@ -92,7 +92,7 @@ describe("MessageRebuilder", () => {
     expect(seen).toEqual([{}, {}, { command: "l" }, { command: "ls" }]);
   });
 
-  it("keeps the texts of earlier updates as they were", () => {
+  it("does not change the texts of earlier updates", () => {
     const updates = rebuild(replySteps);
     const texts = updates.slice(4, 7).map(({ message }) => {
       const block = message.role === "assistant" ? message.content[1] : undefined;
@@ -152,7 +152,7 @@ describe("MessageRebuilder", () => {
       return (user + system) / count;
     };
     cpuPerDelta(20_000);
-    // With a cost that grows with the text, this would be twenty times as high.
+    // If the cost grew with the text, this would be twenty times as high.
     expect(cpuPerDelta(80_000)).toBeLessThan(5 * cpuPerDelta(4_000));
   });
 });

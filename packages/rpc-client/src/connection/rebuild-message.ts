@@ -4,15 +4,15 @@ import type { AssistantContent, AssistantMessage, Usage } from "@tau-agent/rpc-p
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { DeltaStep, DeltaUpdate } from "./host-frame.ts";
 
-/** Blocks come in order; a larger index is not plausible. */
+/** Blocks arrive in order; a larger index is not plausible. */
 const MAX_GAP = 1_000;
 
 export type MessageUpdate = Extract<AgentEvent, { type: "message_update" }> & Partial<EventOrder>;
 
 /**
- * Rebuilds `message` and `partial` of a streamed reply from its steps, at the cost of each step
- * alone. Every update gets a new message object. Unchanged blocks are shared, and the arguments of
- * a streaming tool call are one object that grows.
+ * Rebuilds `message` and `partial` of a streamed reply from its steps, at a cost proportional to each step.
+ * Every update gets a new message object. Unchanged blocks are shared, and the arguments of a streaming tool
+ * call are one growing object.
  */
 export class MessageRebuilder {
   #message: AssistantMessage = emptyMessage();
@@ -23,7 +23,7 @@ export class MessageRebuilder {
     this.#arguments.clear();
   }
 
-  /** Applies one step; undefined if this client cannot rebuild its type. */
+  /** Applies one step; undefined if this client does not know its type. */
   apply({ usage, step, order }: DeltaUpdate): MessageUpdate | undefined {
     if (usage) this.#message = { ...this.#message, usage };
     const event = this.#event(step);

@@ -13,27 +13,27 @@ import { deciderOf } from "@tau-agent/rpc-protocol/plain";
 
 export interface Deciders {
   /**
-   * Decides about tool calls that need an approval. Without it they are shown as a select dialog by
-   * `ui.select`, and denied if there is none.
+   * Decides about tool calls that need an approval. Without it, they are shown as a select dialog with
+   * `ui.select`, or denied if there is none.
    */
   readonly approve?: Approve | undefined;
   /**
-   * Decides about limits that are used up, where `onExceeded` is `ask`. Without it they are shown as a
-   * select dialog by `ui.select`, and the work stops if there is none.
+   * Decides about exhausted limits, if `onExceeded` is `ask`. Without it, they are shown as a select dialog
+   * with `ui.select`, or the work stops if there is none.
    */
   readonly raiseBudget?: RaiseBudget | undefined;
   /**
-   * Answers what the model asks with `ask_user`. Without it the questions are shown as dialogs by `ui.select`
-   * and `ui.input`; without those, the model has no such tool.
+   * Answers the model's questions from `ask_user`. Without it, they are shown as dialogs with `ui.select` and
+   * `ui.input`; without those, the model has no such tool.
    */
   readonly answerQuestions?: AnswerQuestions | undefined;
-  /** Answers what MCP servers ask. Without it they learn that nobody can be asked. */
+  /** Answers the questions of MCP servers. Without it, the servers are told that nobody can be asked. */
   readonly answerElicitation?: AnswerElicitation | undefined;
-  /** Opens pages, such as those of logins. Without it there are no logins that need one. */
+  /** Opens pages, such as login pages. Without it, logins that need a page are not available. */
   readonly openUrl?: OpenUrl | undefined;
   /**
-   * Gives the keys of providers, before the environment of the host and its `auth.json`. The host keeps what
-   * it returns in memory only.
+   * Returns the keys of providers; they take precedence over the environment of the host and its `auth.json`.
+   * The host keeps them only in memory.
    */
   readonly credentials?: GetCredentials | undefined;
 }
@@ -44,7 +44,7 @@ export class Decisions {
   readonly #sessionId: string | undefined;
   readonly #open = new Map<string, AbortController>();
 
-  /** @param sessionId - the session that asks, for a client of many */
+  /** @param sessionId - the session that asks, if the client has several */
   constructor(deciders: Deciders, send: (response: HostResponse) => void, sessionId?: string) {
     this.#deciders = deciders;
     this.#send = send;
@@ -52,7 +52,7 @@ export class Decisions {
   }
 
   /**
-   * Asks about a request; one that is sent again is already being decided.
+   * Asks about a request, unless it is a repetition of one that is already being decided.
    *
    * @returns false if there is no function for it
    */
@@ -75,7 +75,7 @@ export class Decisions {
     this.#open.delete(resolved.id);
   }
 
-  /** The host refuses the answer: what does not fit is a no. */
+  /** The host has refused the answer, so the request is answered with no. */
   refuse(id: string, message: string): void {
     if (this.#open.has(id)) this.#send({ type: "host_response", id, error: { message } });
   }

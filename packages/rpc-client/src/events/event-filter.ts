@@ -2,7 +2,7 @@ import type { Params, SessionEvent } from "@tau-agent/rpc-protocol";
 
 type FilterParams = Params<"set_event_filter">;
 
-/** Events the client itself depends on, to rebuild replies and to know when work is done. */
+/** Events that the client itself needs, to rebuild replies and to detect the end of work. */
 const needed: readonly SessionEvent["type"][] = [
   "message_start",
   "message_end",
@@ -21,11 +21,11 @@ export interface FilterChange {
   takeBack(): void;
 }
 
-/** The events that listeners get; the host has to send some more. */
+/** Filters the events for listeners; the host has to send a few more. */
 export class EventFilter {
   #shown: ReadonlySet<string> | undefined;
 
-  /** What to send to a host that does not know the filter; undefined without a filter. */
+  /** The parameters for a host that does not have the filter yet; undefined without a filter. */
   get params(): FilterParams | undefined {
     return this.#shown && { events: [...new Set([...this.#shown, ...needed])] };
   }
@@ -34,7 +34,7 @@ export class EventFilter {
     return this.#shown?.has(type) ?? true;
   }
 
-  /** Takes effect at once; `takeBack` undoes it if the host refuses. */
+  /** Takes effect at once; `takeBack` reverts it if the host refuses. */
   change({ events }: FilterParams): FilterChange {
     const before = this.#shown;
     // Leaves it to the host to reject a value that is not a list.

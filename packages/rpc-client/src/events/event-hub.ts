@@ -4,7 +4,7 @@ import { startTimer } from "../base/start-timer.ts";
 
 /** A listener to events and to the end of the connection. */
 export interface Subscriber {
-  /** A promise holds back what comes after the event. */
+  /** A returned promise delays everything after the event. */
   onEvent(event: ClientEvent): void | Promise<void>;
   onClose?(error: ConnectionClosedError, wasAsked: boolean): void;
 }
@@ -32,7 +32,7 @@ export class EventHub {
     };
   }
 
-  /** Returns a promise if a listener wants to hold back what comes after the event. */
+  /** Returns a promise if a listener wants to delay everything after the event. */
   emit(event: ClientEvent): Promise<unknown> | undefined {
     const holds: Promise<void>[] = [];
     for (const subscriber of [...this.#subscribers]) {
@@ -42,8 +42,7 @@ export class EventHub {
         const hold = subscriber.onEvent(event);
         if (hold !== undefined) holds.push(hold);
       } catch (error) {
-        // An error in a listener belongs to the application, and must not cost other listeners the
-        // event.
+        // An error in a listener belongs to the application and must not keep the event from other listeners.
         queueMicrotask(() => {
           throw error;
         });
@@ -57,8 +56,8 @@ export class EventHub {
   }
 
   /**
-   * Listens until `begin`'s listener settles the wait. Rejects when the connection closes or time
-   * runs out. Always cleans up after itself.
+   * Listens until `begin`'s listener settles the wait. Rejects when the connection closes or the time runs
+   * out. Always unsubscribes.
    */
   wait<T>(
     options: WaitOptions,
@@ -90,7 +89,8 @@ export class EventHub {
     const onAbort = () => settle.reject(signal?.reason);
     const timer = startTimer(onTimeout, timeoutMs);
     signal?.addEventListener("abort", onAbort);
-    // Immediately, not when the promise settles: the next event may be in the same chunk of input.
+    // Unsubscribes at once instead of when the promise settles, because the next event may be in the same
+    // chunk of input.
     end = () => {
       unsubscribe();
       clearTimeout(timer);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { EventQueue } from "./event-queue.ts";
 
 describe("EventQueue", () => {
-  it("delivers what is buffered before it ends", async () => {
+  it("delivers buffered events before it ends", async () => {
     const queue = new EventQueue<number>(10, () => {});
     queue.push(1);
     queue.push(2);
@@ -11,7 +11,7 @@ describe("EventQueue", () => {
     expect(await Array.fromAsync(queue)).toEqual([1, 2]);
   });
 
-  it("throws its error once, after what is buffered", async () => {
+  it("throws its error once, after the buffered events", async () => {
     const queue = new EventQueue<number>(10, () => {});
     queue.push(1);
     queue.close(new TypeError("gone"));
@@ -20,7 +20,7 @@ describe("EventQueue", () => {
     expect(await queue.next()).toEqual({ value: undefined, done: true });
   });
 
-  it("serves waiting readers in the order they came", async () => {
+  it("serves waiting readers in the order of their calls", async () => {
     const queue = new EventQueue<number>(10, () => {});
     const readers = [queue.next(), queue.next(), queue.next()];
     queue.push(1);

@@ -6,9 +6,8 @@ interface Waiter<T> {
 }
 
 /**
- * What `events()` returns: use it with `for await`, read it with `next()`, or end it with
- * `return()`. Written out because TypeScript before 5.6 has no second parameter of
- * AsyncIterableIterator.
+ * The return type of `events()`: use it with `for await`, read it with `next()`, or end it with `return()`.
+ * Declared explicitly, because AsyncIterableIterator has no second type parameter before TypeScript 5.6.
  */
 export interface EventIterator<T> extends AsyncDisposable {
   next(): Promise<IteratorResult<T, undefined>>;
@@ -43,7 +42,7 @@ export class EventQueue<T> implements EventIterator<T> {
     }
   }
 
-  /** Ends the iterator once the buffer has been read; an error is thrown then. */
+  /** Ends the iterator once the buffer has been read; a given error is thrown then. */
   close(error?: unknown): void {
     if (this.#end) return;
     this.#end = error === undefined ? {} : { error };
@@ -87,7 +86,7 @@ export class EventQueue<T> implements EventIterator<T> {
     return event;
   }
 
-  /** The error is thrown once; after that the iterator is done. */
+  /** The error is thrown once; after that, the iterator is done. */
   #settle(waiter: Waiter<T>): void {
     const error = this.#end?.error;
     this.#end = {};

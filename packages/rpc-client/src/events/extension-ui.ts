@@ -5,8 +5,8 @@ type RequestOf<M extends Method> = Extract<ExtensionUiRequest, { method: M }>;
 type Awaitable<T> = T | Promise<T>;
 
 /**
- * Handlers for what extensions want to show. A dialog returns the chosen or entered text (`confirm`
- * yes or no). Returning undefined, or having no handler, cancels it.
+ * Handlers for the UI requests of extensions. A dialog returns the selected or entered text (`confirm`: a
+ * boolean). Returning undefined, or having no handler, cancels the dialog.
  */
 export interface ExtensionUiHandlers {
   select?(request: RequestOf<"select">): Awaitable<string | undefined>;
@@ -20,10 +20,7 @@ export interface ExtensionUiHandlers {
   setEditorText?(request: RequestOf<"set_editor_text">): void;
 }
 
-/**
- * Shows what an extension asks for and returns the answer to send, or undefined if none is
- * expected.
- */
+/** Shows a UI request of an extension; returns the answer to send, or undefined if none is expected. */
 export async function answerUiRequest(
   request: ExtensionUiRequest,
   handlers: ExtensionUiHandlers,

@@ -9,8 +9,8 @@ import { type Deciders, Decisions } from "./decisions.ts";
 import { answerUiRequest, type ExtensionUiHandlers } from "./extension-ui.ts";
 
 /**
- * What a client answers as a host request; dialogs stay dialogs. Questions of the model and those for keys
- * only where somebody can answer them.
+ * The methods that a client answers as host requests; dialogs stay dialogs. Questions of the model and
+ * requests for keys are included only if there is a handler for them.
  */
 export function answeredMethods({
   credentials,
@@ -31,7 +31,7 @@ export function answeredMethods({
 }
 
 export interface HostRequestHandlerOptions extends Deciders {
-  /** Shows what has no function of its own. */
+  /** Handlers for requests that have no function of their own. */
   readonly ui: ExtensionUiHandlers;
   readonly send: (response: HostResponse) => void;
   readonly sessionId?: string | undefined;
@@ -65,7 +65,7 @@ export class HostRequestHandler {
     this.#decisions.end();
   }
 
-  /** As a dialog, where this client can show one. */
+  /** Shows the request as a dialog, if this client can. */
   async #show(request: HostRequestFrame): Promise<void> {
     const { ui, send } = this.#options;
     const { id } = request;
@@ -83,7 +83,7 @@ export class HostRequestHandler {
       send({ type: "host_response", id, error: { message: String(error) } });
     }
   }
-  /** One dialog after the other, until all is answered or the request has ended. */
+  /** Shows one dialog after the other, until all questions are answered or the request has ended. */
   async #showQuestions(request: QuestionHostRequest): Promise<void> {
     const { ui, send } = this.#options;
     const { id } = request;

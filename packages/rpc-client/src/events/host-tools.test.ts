@@ -23,7 +23,7 @@ function start() {
   return { sent, runner: new HostToolRunner((frame) => sent.push(frame)) };
 }
 
-it("tools that were replaced still answer a reply that had begun", async () => {
+it("replaced tools still answer a reply that had already begun", async () => {
   const { sent, runner } = start();
   await register(runner, [tool("old", async () => "from the old")]);
   await register(runner, [tool("new", async () => "from the new")]);
@@ -37,7 +37,7 @@ it("tools that were replaced still answer a reply that had begun", async () => {
   ]);
 });
 
-it("a refused set leaves the earlier tools", async () => {
+it("a refused set leaves the earlier tools in place", async () => {
   const { sent, runner } = start();
   await register(runner, [tool("one", async () => "first")]);
   const refused = registerTools(runner, [tool("one", async () => "second")], async () => {
@@ -48,7 +48,7 @@ it("a refused set leaves the earlier tools", async () => {
   expect(sent).toMatchObject([{ result: text("first") }]);
 });
 
-it("nothing is reported of a call that has ended or is not wanted any more", async () => {
+it("a call that has ended or was cancelled reports nothing more", async () => {
   const { sent, runner } = start();
   let report: (text: string) => void = () => {};
   const finish = Promise.withResolvers<string>();
@@ -75,7 +75,7 @@ it("nothing is reported of a call that has ended or is not wanted any more", asy
   expect(sent.slice(1)).toMatchObject([{ type: "host_tool_update", partialResult: text("half") }]);
 });
 
-it("arguments that only the type refuses are an error that names them", async () => {
+it("arguments that only the schema library rejects cause an error that names them", async () => {
   const { sent, runner } = start();
   const even = defineTool({
     name: "even",

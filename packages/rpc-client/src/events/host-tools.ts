@@ -8,12 +8,12 @@ import type {
 import { checkValue, jsonSchemaOf, type TypedSchema } from "@tau-agent/rpc-protocol/plain";
 import { RunningCalls } from "./running-calls.ts";
 
-/** What a running tool gets besides its arguments. */
+/** What a running tool receives besides its arguments. */
 export interface HostToolContext {
   readonly toolCallId: string;
-  /** The subagent that calls it, as in `subagent_start`; nested ones are joined by `/`. */
+  /** The calling subagent, as in `subagent_start`; nested ids are joined by `/`. */
   readonly agentId?: string | undefined;
-  /** Aborted when the host does not want the result any more. */
+  /** Aborted when the host no longer wants the result. */
   readonly signal: AbortSignal;
   /** Reports the output so far: a text, or a result. */
   readonly update: (partial: string | ToolResult) => void;
@@ -23,17 +23,17 @@ interface HostToolParts<Arguments> {
   readonly name: string;
   readonly label?: string;
   readonly description: string;
-  /** It changes nothing: permissions do not ask before it. */
+  /** Whether the tool changes nothing, so that no approval is required. */
   readonly readOnly?: boolean;
-  /** Its results may hold text that others wrote: models read them in a fence, as data. */
+  /** Whether its results may contain text from others, which models receive in a fence, as data. */
   readonly openWorld?: boolean;
   /** How long a call may take, in ms. */
   readonly timeoutMs?: number;
-  /** It is left out of requests until the model finds it with `tool_search`. */
+  /** Whether it is omitted from requests until the model finds it with `tool_search`. */
   readonly deferLoading?: boolean;
-  /** Subagents get it, too. */
+  /** Whether subagents also get the tool. */
   readonly subagents?: boolean;
-  /** A text is a text result; what it throws is an error result. */
+  /** A string becomes a text result; a thrown error becomes an error result. */
   execute(
     args: Arguments,
     context: HostToolContext,
@@ -46,11 +46,11 @@ export interface DefinedTool {
   run(args: Record<string, unknown>, context: HostToolContext): Promise<string | ToolResult>;
 }
 
-/** Defines a tool whose arguments a schema like zod's describes and types. */
+/** Defines a tool whose arguments are described and typed by a schema like zod's. */
 export function defineTool<Arguments>(
   tool: HostToolParts<Arguments> & { readonly parameters: TypedSchema<Arguments> },
 ): DefinedTool;
-/** Defines a tool whose arguments JSON Schema describes. */
+/** Defines a tool whose arguments are described by JSON Schema. */
 export function defineTool<Arguments = Record<string, unknown>>(
   tool: HostToolParts<Arguments> & { readonly parameters: object },
 ): DefinedTool;
@@ -91,7 +91,7 @@ export class HostToolRunner extends RunningCalls<HostToolUpdate, HostToolResult>
   }
 }
 
-/** Registers tools with the host; where it refuses them, those before stay. */
+/** Registers tools with the host; if the host refuses them, the earlier ones stay. */
 export async function registerTools(
   runner: HostToolRunner | undefined,
   tools: readonly DefinedTool[],
@@ -101,8 +101,8 @@ export async function registerTools(
 ): Promise<readonly string[]> {
   const previous = runner?.tools ?? new Map();
   const added = new Map(tools.map((tool) => [tool.definition.name, tool]));
-  // Before the host knows them: its first call may come with its answer. Those that are replaced stay,
-  // because a reply that has begun may still call them.
+  // Set before the host knows the tools, because the first call may arrive together with its answer. Replaced
+  // tools are kept, because a reply that has begun may still call them.
   if (runner) runner.tools = new Map([...previous, ...added]);
   try {
     const { toolNames } = await send(tools.map(({ definition }) => definition));

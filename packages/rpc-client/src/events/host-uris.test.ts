@@ -16,7 +16,7 @@ async function start(...schemes: readonly UriScheme[]) {
   return { sent, runner };
 }
 
-it("URIs are read and written by their scheme, and failures are reported", async () => {
+it("URIs are read and written according to their scheme, and failures are reported", async () => {
   const written: string[][] = [];
   const { sent, runner } = await start(
     {
@@ -53,7 +53,7 @@ it("URIs are read and written by their scheme, and failures are reported", async
   expect(written).toEqual([["db://2", "new"]]);
 });
 
-it("a refused set leaves the schemes before", async () => {
+it("a refused set leaves the earlier schemes in place", async () => {
   const { sent, runner } = await start({ scheme: "db", read: () => "A row." });
   const refused = runner.register([{ scheme: "file", read: () => "" }], async () => {
     throw new RangeError("no");
@@ -63,7 +63,7 @@ it("a refused set leaves the schemes before", async () => {
   expect(sent).toMatchObject([{ content: "A row." }]);
 });
 
-it("a request that is not wanted any more is aborted, and has no answer", async () => {
+it("a cancelled request is aborted and gets no answer", async () => {
   const signals: AbortSignal[] = [];
   const finish = Promise.withResolvers<string>();
   const { sent, runner } = await start({
@@ -76,7 +76,7 @@ it("a request that is not wanted any more is aborted, and has no answer", async 
   const runs = [request("db://1"), request("db://1"), request("db://2")].map((each) =>
     runner.run(each),
   );
-  // One that the host tells of again runs once.
+  // A repeated request runs only once.
   expect(signals).toHaveLength(2);
   runner.cancel({ type: "host_uri_cancel", id: "x", targetId: "db://1" });
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);

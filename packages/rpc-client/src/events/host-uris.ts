@@ -1,26 +1,26 @@
 import type { HostUriRequest, HostUriResult, Params } from "@tau-agent/rpc-protocol";
 import { RunningCalls } from "./running-calls.ts";
 
-/** What a URI names: a text, or with what a reader should know of it. */
+/** The content of a URI: a text, optionally with notes for the reader. */
 export type UriContent = string | Omit<HostUriResult, "type" | "id" | "isError" | "error">;
 
 interface UriContext {
-  /** The subagent that wants it, as in `subagent_start`; nested ones are joined by `/`. */
+  /** The requesting subagent, as in `subagent_start`; nested ids are joined by `/`. */
   readonly agentId?: string | undefined;
-  /** Aborted when the host does not want the answer any more. */
+  /** Aborted when the host no longer wants the answer. */
   readonly signal: AbortSignal;
 }
 
-/** A URI scheme that this client serves. What its functions throw, the model reads. */
+/** A URI scheme that this client serves. The model reads the errors that its functions throw. */
 export interface UriScheme {
   /** The scheme, without `://`. */
   readonly scheme: string;
-  /** What it is about, for people. */
+  /** What the scheme is for, as a text for people. */
   readonly description?: string | undefined;
-  /** What its URIs name never changes. */
+  /** Whether the content of its URIs never changes. */
   readonly immutable?: boolean | undefined;
   read(url: string, context: UriContext): UriContent | Promise<UriContent>;
-  /** Without it, the scheme is for reading only. */
+  /** Without it, the scheme is read-only. */
   write?(url: string, content: string, context: UriContext): void | Promise<void>;
 }
 
@@ -30,18 +30,18 @@ export type UriDefinition = Params<"set_host_uri_schemes">["schemes"][number];
 export class HostUriRunner extends RunningCalls<never, HostUriResult> {
   #schemes: readonly UriScheme[] = [];
 
-  /** The schemes as the host learns them. */
+  /** The schemes in the form that is sent to the host. */
   get definitions(): UriDefinition[] {
     return this.#schemes.map(definitionOf);
   }
 
-  /** Registers schemes with the host; where it refuses them, those before stay. */
+  /** Registers schemes with the host; if the host refuses them, the earlier ones stay. */
   async register(
     schemes: readonly UriScheme[],
     send: (definitions: UriDefinition[]) => Promise<{ readonly schemes: readonly string[] }>,
   ): Promise<readonly string[]> {
     const before = this.#schemes;
-    // Before the host knows them: its first request may come with its answer.
+    // Set before the host knows the schemes, because the first request may arrive together with its answer.
     this.#schemes = schemes;
     try {
       return (await send(schemes.map(definitionOf))).schemes;

@@ -4,7 +4,7 @@ interface EndFrame {
   readonly id: string;
 }
 
-/** The calls of the host that the client is answering, each of which the host may cancel. */
+/** The host's calls that the client is currently answering; the host may cancel each of them. */
 export class RunningCalls<Update extends EndFrame, End extends EndFrame> {
   readonly #send: (frame: Update | End) => void;
   readonly #controllers = new Map<string, AbortController>();
@@ -13,17 +13,17 @@ export class RunningCalls<Update extends EndFrame, End extends EndFrame> {
     this.#send = send;
   }
 
-  /** Sends what `answer` makes of the call, unless the call was cancelled; `update` sends what comes before that. */
+  /** Sends the result of `answer` unless the call was cancelled; `update` sends progress before that. */
   protected async begin(
     id: string,
     answer: (signal: AbortSignal, update: (frame: Update) => void) => Promise<End>,
   ): Promise<void> {
-    // A call that the host tells of again after a reconnect.
+    // The host repeats the call after a reconnect.
     if (this.#controllers.has(id)) return;
     const controller = new AbortController();
     this.#controllers.set(id, controller);
     const end = await answer(controller.signal, (frame) => {
-      // A tool may go on reporting after it has returned.
+      // A tool may still send updates after it has returned.
       if (this.#controllers.has(id)) this.#send(frame);
     });
     if (this.#controllers.delete(id)) this.#send(end);

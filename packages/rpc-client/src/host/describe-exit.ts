@@ -12,7 +12,7 @@ export function describeExit(
     const how = exit.signal ? `on ${exit.signal}` : `with exit code ${exit.exitCode ?? "unknown"}`;
     return `The host ended ${how}`;
   }
-  // Here, too, the system's error names the program.
+  // If the folder is missing, the system's error wrongly names the program.
   const fault = cwd === undefined ? undefined : faultOf(cwd);
   if (fault !== undefined) {
     return `The host could not be started: its working directory ${cwd} ${fault}`;

@@ -33,11 +33,11 @@ describe("hostCommand", () => {
     [{ kind: "file" }, 'got {"kind":"file"}'],
     [{}, "got {}"],
     [7, "got 7"],
-  ])("names a wrong session: %j", (session, text) => {
+  ])("rejects an invalid session: %j", (session, text) => {
     expect(() => hostCommand({ session: session as never })).toThrow(text);
   });
 
-  it("takes any argument vector unchanged and adds the mode", () => {
+  it("accepts any argument vector unchanged and adds the mode", () => {
     const command = ["docker", "exec", "-i", "box", "tau"];
     expect(hostCommand({ command, args: ["--no-session"] })).toEqual([
       ...command,
@@ -86,14 +86,14 @@ describe("hostEnvironment", () => {
     expect(hostEnvironment(process.execPath, { A: "1" })).toEqual({ A: "1" });
   });
 
-  it("makes Electron's own program run as Node, and leaves other programs alone", () => {
+  it("makes Electron's own program run as Node, and does not affect other programs", () => {
     Object.defineProperty(process.versions, "electron", { value: "40.0.0", configurable: true });
     const made = { ELECTRON_RUN_AS_NODE: "1" };
     expect(hostEnvironment(process.execPath, { A: "1" })).toEqual({ ...made, A: "1" });
     expect(hostEnvironment("tau", undefined)).toBeUndefined();
   });
 
-  it("says the options in the host's words", () => {
+  it("converts options to the host's flags", () => {
     const words = (options: HostCommandOptions) =>
       hostCommand({ command: ["tau"], ...options }).slice(3);
     expect(words({ session: "memory" })).toEqual(["--no-session"]);

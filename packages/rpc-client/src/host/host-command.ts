@@ -4,17 +4,17 @@ import { argv, execPath, getBuiltinModule, versions } from "node:process";
 import type { ManagedPolicy } from "@tau-agent/rpc-protocol";
 import { nearestHint } from "@tau-agent/rpc-protocol/plain";
 
-/** Which conversation a host begins with. */
+/** The conversation with which a host begins. */
 export type SessionChoice =
   | "memory"
   | "continue"
   | { readonly path: string; readonly kind?: undefined }
   | { readonly kind: "new" | "latest" }
   | { readonly kind: "memory" }
-  /** The project's with exactly this id; a new one with the id if there is none. */
+  /** The project's session with exactly this id; if there is none, a new one with the id. */
   | { readonly kind: "id"; readonly id: string }
   | { readonly kind: "file"; readonly path: string }
-  /** A copy of the one in this file, or with this id. */
+  /** A copy of the session in this file or with this id. */
   | { readonly kind: "fork"; readonly from: string };
 
 /** How to start a host. */
@@ -25,37 +25,40 @@ export interface HostCommandOptions {
   readonly cliPath?: string;
   readonly provider?: string;
   readonly model?: string;
-  /** Models, as `provider/id`, that answer in this order when that one fails and its retries are used up. */
+  /** Models, as `provider/id`, to use in this order when the current one fails and its retries are exhausted. */
   readonly fallbackModels?: readonly string[];
   /**
-   * The conversation: `memory` writes no file, `continue` goes on with the latest of the folder, and a
-   * path names a session file, as in `createAgentSession`; `kind` says more. A new one by default.
+   * The conversation: `memory` writes no file, `continue` resumes the latest in the folder, and a path names
+   * a session file, as in `createAgentSession`; an object with `kind` offers more. A new one by default.
    */
   readonly session?: SessionChoice;
   /** The names of the tools the model may call; all by default. */
   readonly tools?: readonly string[];
-  /** Extensions to load, by path, besides those found on the host's machine. */
+  /** Extensions to load, by path, in addition to those found on the host's machine. */
   readonly extensions?: readonly string[];
-  /** What tools may do without being asked about; `all` by default. */
+  /** What tools may do without approval; `all` by default. */
   readonly permissions?: "all" | "ask" | "acceptEdits" | "readOnly";
   /**
-   * What its sessions may at most, whatever settings, projects, extensions and commands say. A host that
-   * does not take it is not used.
+   * The upper limit for its sessions, whatever settings, projects, extensions and commands say. A host that
+   * does not apply the policy is not used.
    */
   readonly policy?: ManagedPolicy | readonly ManagedPolicy[];
-  /** What survives the death of the host: the conversation, or also what its tools do, each of it once. */
+  /**
+   * What survives the death of the host: only the conversation, or also the effects of its tools, each
+   * exactly once.
+   */
   readonly durability?: "log" | "effects";
-  /** How long a command waits for the next host when its own has died; a minute by default. */
+  /** How long a command waits for the next host after its own has died; a minute by default. */
   readonly durabilityAdoptMs?: number;
-  /** Whether a prompt whose host died goes on at once; by default it waits for `prompt` with `resume`. */
+  /** Whether a prompt whose host died continues at once; by default, it waits for `prompt` with `resume`. */
   readonly resume?: "auto";
-  /** The most replies of a prompt before it pauses. */
+  /** The maximum number of replies of a prompt before it pauses. */
   readonly maxTurns?: number;
   /** More arguments for the host, after `--mode rpc`. */
   readonly args?: readonly string[];
 }
 
-/** The whole argument vector of the host, program first. */
+/** The complete command line of the host, program first. */
 export function hostCommand(options: HostCommandOptions): [string, ...string[]] {
   const [program, ...first] = options.command ?? defaultCommand(options.cliPath);
   const rest = ["--mode", "rpc"];
@@ -90,12 +93,12 @@ export function policiesOf({ policy = [] }: HostCommandOptions): readonly Manage
   return [policy].flat();
 }
 
-/** `ssh` joins its words with blanks, and a shell of the other machine reads the result. */
+/** `ssh` joins its arguments with spaces, and the other machine's shell parses the result. */
 function isSsh(program: string | undefined): boolean {
   return /(^|[/\\])ssh(\.exe)?$/i.test(program ?? "");
 }
 
-/** A word as a POSIX shell has to be given it. */
+/** A word quoted for a POSIX shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -124,12 +127,12 @@ function wrongSession(given: unknown): TypeError {
   return new TypeError(`session: expected ${expected}; got ${JSON.stringify(given)}${hint}`);
 }
 
-/** A list without names is not the absence of a list. */
+/** An empty list differs from no list. */
 function toolArguments(tools: readonly string[]): string[] {
   return tools.length === 0 ? ["--no-tools"] : ["--tools", tools.join(",")];
 }
 
-/** Added to the host's environment; Electron's own program runs as Node only with this. */
+/** Additions to the host's environment; without them, Electron's own program does not run as Node. */
 export function hostEnvironment(
   program: string,
   given: Readonly<Record<string, string | undefined>> | undefined,
@@ -139,8 +142,8 @@ export function hostEnvironment(
 }
 
 /**
- * An entry run with the current Node is preferred over the command on the PATH: on Windows that is
- * a shim, which `spawn` cannot start, and it may belong to another version.
+ * Prefers an installed entry, run with the current Node, to the command on the PATH: on Windows that is a
+ * shim, which `spawn` cannot start, and it may belong to another version.
  */
 function defaultCommand(cliPath: string | undefined): readonly string[] {
   const entry = cliPath ?? installedEntry();
@@ -148,8 +151,8 @@ function defaultCommand(cliPath: string | undefined): readonly string[] {
 }
 
 /**
- * The entry of the `@tau-agent/cli` installed next to this package, or as a dependency of the
- * running application. Never the one in the working directory, which may be an untrusted project.
+ * The entry of the `@tau-agent/cli` installed next to this package, or as a dependency of the running
+ * application. Never the one in the working directory, which may be an untrusted project.
  */
 function installedEntry(): string | undefined {
   for (const from of [import.meta.url, argv[1]]) {
@@ -162,7 +165,7 @@ function installedEntry(): string | undefined {
 
 function entryFrom(from: string): string | undefined {
   try {
-    // Hidden from bundlers, which would resolve this at build time; only the installed host counts.
+    // Hidden from bundlers, which would resolve it at build time; only the installed host counts.
     const { createRequire } = getBuiltinModule("node:module");
     const manifestPath = createRequire(from).resolve("@tau-agent/cli/package.json");
     const manifest: unknown = JSON.parse(readFileSync(manifestPath, "utf8"));

@@ -5,23 +5,23 @@ import { DEFAULT_MAX_LINE_BYTES, LineDecoder } from "@tau-agent/rpc-protocol";
 import type { HostExit } from "../base/errors.ts";
 import { TextTail } from "./text-tail.ts";
 
-/** How long the pipes may stay open after the process has ended (a grandchild may hold them). */
+/** How long the pipes may stay open after the process has ended, because a grandchild may hold them. */
 const DRAIN_MS = 500;
-/** How long a process may outlive its own stdout, which would carry all responses. */
+/** How long a process may run after closing its stdout, which is needed for all responses. */
 const MUTE_MS = 1_000;
 const STDERR_TAIL_CHARACTERS = 64 * 1024;
 
-/** How to run a host's process. */
+/** How to run a host process. */
 export interface HostProcessOptions {
   readonly command: readonly [string, ...string[]];
   readonly cwd?: string | undefined;
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   readonly maxFrameBytes?: number | undefined;
-  /** Whether it leads a process group of its own, which signals to this one's pass by. */
+  /** Whether the process leads its own process group, which does not receive this group's signals. */
   readonly isDetached?: boolean | undefined;
   readonly onLine: (line: string) => void;
-  /** Called with each line that was too long to keep: its beginning, its size and the limit. */
+  /** Called with the beginning and size of each line that was too long, and with the limit. */
   readonly onSkipped: (head: string, sizeBytes: number, limitBytes: number) => void;
   readonly onStderr?: ((text: string) => void) | undefined;
 }
@@ -34,7 +34,7 @@ export interface StopOptions {
   readonly killAfterMs?: number;
 }
 
-/** A host as a child process: lines in, lines out, its last stderr and its exit. */
+/** A host as a child process: lines in, lines out, the end of its stderr, and its exit. */
 export class HostProcess {
   /** Resolves when the process has ended and its output is read, or when it could not start. */
   readonly ended: Promise<HostExit & { readonly error?: Error }>;
@@ -43,7 +43,7 @@ export class HostProcess {
   readonly #stdin: Writable | null;
   readonly #stderr = new TextTail(STDERR_TAIL_CHARACTERS);
   #hasEnded = false;
-  /** How many listeners hold back the reading. */
+  /** The number of listeners that currently delay reading. */
   #holds = 0;
 
   /** @throws if `spawn` throws instead of reporting the error, for example with E2BIG. */
@@ -82,7 +82,7 @@ export class HostProcess {
     if (this.#stdin?.writable) this.#stdin.write(text);
   }
 
-  /** Reads no further until this has settled; the host waits once the pipe is full. */
+  /** Stops reading until this has settled; the host waits once the pipe is full. */
   pauseUntil(hold: Promise<unknown>): void {
     this.#holds += 1;
     if (this.#child.exitCode === null) this.#child.stdout?.pause();
@@ -93,9 +93,7 @@ export class HostProcess {
     hold.then(release, release);
   }
 
-  /**
-   * Ends the host: closes its stdin, then sends SIGTERM, then SIGKILL. Resolves when it is gone.
-   */
+  /** Ends the host: closes its stdin, then sends SIGTERM, then SIGKILL. Resolves when the process has ended. */
   async stop(options: StopOptions = {}): Promise<HostExit> {
     this.#stdin?.end();
     if (!(await this.#endsWithin(options.graceMs ?? 6_000))) {
@@ -139,8 +137,8 @@ export class HostProcess {
   }
 
   /**
-   * A host that closed its stdout cannot answer any more, so do not wait for it. One that is
-   * already being stopped keeps the time it was given.
+   * A host that closed its stdout cannot answer any more, so it is ended early, unless it is already being
+   * stopped and uses the time given for that.
    */
   async #endWhenMute(): Promise<void> {
     if ((await this.#endsWithin(MUTE_MS)) || this.#stdin?.writableEnded) return;
@@ -148,7 +146,7 @@ export class HostProcess {
     await this.stop({ graceMs: MUTE_MS });
   }
 
-  /** Adds a note of the client to the host's last stderr. */
+  /** Appends a note of the client to the host's stderr. */
   note(text: string): void {
     this.#stderr.append(`[client] ${text}\n`);
   }
@@ -179,7 +177,7 @@ export class HostProcess {
       });
     };
     child.once("exit", () => {
-      // Its last output is read even while a listener holds it back.
+      // Reads the last output even while a listener delays reading.
       child.stdout?.resume();
       drain = setTimeout(() => finish(), DRAIN_MS);
     });

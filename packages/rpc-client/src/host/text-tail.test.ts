@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { TextTail } from "./text-tail.ts";
 
-it("keeps the end of what was written and no more", () => {
+it("keeps only the end of the text", () => {
   const tail = new TextTail(10);
   expect(tail.toString()).toBe("");
   for (let count = 0; count < 1_000; count++) tail.append(String(count));

@@ -11,7 +11,7 @@ export class TextTail {
   append(text: string): void {
     this.#pieces.push(text);
     this.#length += text.length;
-    // Cutting only at twice the bound makes the cost per character constant.
+    // Truncating only at twice the limit makes the cost per character constant.
     if (this.#length > 2 * this.#maxCharacters) this.#cut();
   }
 

@@ -1,18 +1,19 @@
 /**
- * What models write, as HTML for web pages: every text is hostile, and none of it runs or loads anything.
+ * Renders the text of models as HTML for web pages: all text is treated as hostile, and none of it runs or
+ * loads anything.  @packageDocumentation
  *
  * @packageDocumentation
  */
 import { createMarkdown, escapeText, html, lengthAllowance, renderDiff } from "@tau-agent/markup";
 
-/** Longer texts stay as they are: nothing in a page can interrupt the parser of Markdown. */
+/** Longer texts are not parsed, because nothing in a page can interrupt the Markdown parser. */
 const MAX_LENGTH = 20_000;
 
 /** Renders texts as HTML, for `innerHTML`. */
 export interface Markup {
-  /** Markdown as HTML. HTML in it stays text; images of other places are links. */
+  /** Markdown as HTML. HTML inside it is escaped; external images become links. */
   markdown(text: string): string;
-  /** A unified diff as lines in `ins` and `del`. */
+  /** A unified diff as lines in `ins` and `del` elements. */
   diff(text: string): string;
   /** Any text, escaped. */
   text(text: string): string;

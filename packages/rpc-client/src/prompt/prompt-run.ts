@@ -31,7 +31,7 @@ export class PromptRun {
     this.#fallback?.onEvent(event);
   }
 
-  /** The host had the prompt before: unless it still works on it, its result has been sent. */
+  /** The host already had the prompt: unless it is still working on it, the result was sent before. */
   async onDuplicate(): Promise<void> {
     try {
       if (await this.#source.isIdle()) this.#end({ status: "handled" });
@@ -44,7 +44,7 @@ export class PromptRun {
     return id === this.requestId || (promptId !== undefined && promptId === this.promptId);
   }
 
-  /** With a host that does not report outcomes, the last reply tells. */
+  /** If the host does not report outcomes, the last reply decides. */
   #endByLastReply(): void {
     const reply = lastReplyParts(this.#messages).at(-1);
     if (reply?.stopReason === "error") this.#end({ status: "error", error: reply.errorMessage });
@@ -75,7 +75,7 @@ export class PromptRun {
   }
 }
 
-/** How a prompt ended, as far as its host says. */
+/** How a prompt ended, if its host reports it. */
 type PromptEnd = Partial<
   Omit<Extract<ClientEvent, { type: "prompt_result" }>, "status" | "error">
 > & {

@@ -14,9 +14,7 @@ const maybeLast: ReadonlySet<string> = new Set([
   "auto_retry_end",
 ]);
 
-/**
- * Watches events for the moment when nothing is running, queued, retrying or compacting any more.
- */
+/** Watches events for the moment when nothing is running, queued, retrying or compacting. */
 export class SettleWatch {
   readonly #source: SettleSource;
   readonly #settle: Settle<void>;
@@ -34,7 +32,7 @@ export class SettleWatch {
     else if (!this.#source.announcesSettled && maybeLast.has(event.type)) void this.check();
   }
 
-  /** Asks the host; the response comes after all earlier events. */
+  /** Asks the host; the response arrives after all earlier events. */
   async check(): Promise<void> {
     try {
       const isIdle = await this.#source.isIdle();

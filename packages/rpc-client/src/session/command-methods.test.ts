@@ -38,7 +38,7 @@ describe("the methods of a client", () => {
     expectTypeOf<Messages>().toEqualTypeOf<AgentMessage[]>();
   });
 
-  it("give events that narrow by their type", () => {
+  it("provide events that narrow by their type", () => {
     const show = (event: SessionEvent): string => {
       if (event.type === "tool_execution_end") {
         expectTypeOf(event.isError).toEqualTypeOf<boolean>();

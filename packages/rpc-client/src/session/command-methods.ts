@@ -12,7 +12,10 @@ interface Requester {
   ): Promise<Result<N>>;
 }
 
-/** A class with the methods of the command table; those that return more than data are the client's. */
+/**
+ * A class with the methods of the command table, except for those that the client implements itself because
+ * they return more than data.
+ */
 export type CommandClient = abstract new () => Omit<
   CommandMethods,
   "setHostTools" | "setHostUriSchemes" | "openSession" | "closeSession" | "attach" | "detach"
@@ -63,8 +66,8 @@ export function decodeResult<N extends CommandName>(name: N, data: unknown): Res
 }
 
 /**
- * A light check on purpose: other versions of the host may send more or fewer members, and a strict
- * one would cost as much as the command on a long conversation.
+ * Deliberately lenient: other versions of the host may send more or fewer members, and a strict check of a
+ * long conversation would cost as much as the command.
  */
 function isResult<N extends CommandName>(name: N, data: unknown): data is Result<N> {
   const kind = commands[name].data;

@@ -5,7 +5,7 @@ import type { Connection } from "../connection/connection.ts";
 import { decodeResult } from "./command-methods.ts";
 
 /**
- * Asks the host for its policies: each that is wanted has to be among them, exactly.
+ * Asks the host for its policies, which must include exactly each requested one.
  *
  * @throws {RpcError} `policy_denied`
  */
@@ -21,7 +21,7 @@ export async function confirmPolicy(
   throw new RpcError(text, { code: "policy_denied", command: "get_policy" });
 }
 
-/** Undefined for a host that has no word for it. */
+/** Undefined for a host that does not support policies. */
 async function givenTo(connection: Connection): Promise<readonly unknown[] | undefined> {
   try {
     const { answer } = connection.send("get_policy", {});

@@ -1,7 +1,7 @@
 import type { TokenOptions } from "../wire/find-token.ts";
 import type { RpcClientOptions } from "./rpc-client-options.ts";
 
-/** How a client gets on with a host that listens, whatever connects it. */
+/** Options of a client of a listening host, for any kind of connection. */
 export interface RemoteOptions
   extends Pick<
     RpcClientOptions,
@@ -19,11 +19,11 @@ export interface RemoteOptions
     | "stream"
     | "requestTimeoutMs"
   > {
-  /** How long a lost connection is tried again, in ms: 60 s by default, 0 for not at all. */
+  /** How long to try to restore a lost connection, in ms: 60 s by default, 0 to give up at once. */
   readonly reconnect?: { readonly maxMs: number };
-  /** How long a connection may take, in ms: 10 s by default, 0 for no limit. */
+  /** The time limit for connecting, in ms: 10 s by default, 0 for no limit. */
   readonly connectTimeoutMs?: number;
 }
 
-/** How a client connects to a host that listens. */
+/** How a client connects to a listening host. */
 export interface ConnectOptions extends TokenOptions, RemoteOptions {}

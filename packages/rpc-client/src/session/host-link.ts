@@ -11,7 +11,7 @@ export interface HostLink {
   /** Undefined before the first connection. */
   readonly channel: SessionChannel | undefined;
   readonly host: Result<"initialize"> | undefined;
-  /** Set when there was a connection, there is none now, and none is being made. */
+  /** Set if there was a connection, there is none now, and none is being restored. */
   readonly ended: ConnectionClosedError | undefined;
   /** Whether the client itself ends the connection. */
   readonly isStopping: boolean;

@@ -5,7 +5,7 @@ import { decodeResult } from "./command-methods.ts";
 import type { RemoteOptions } from "./connect-options.ts";
 import { DEFAULT_REQUEST_TIMEOUT_MS } from "./rpc-client-options.ts";
 
-/** @throws {RpcError} by a host that does not know the command */
+/** @throws {RpcError} if the host does not know the command */
 export async function initializeHost(
   connection: Connection,
   options: RemoteOptions,
@@ -24,14 +24,14 @@ export function initializeParams({
   ...deciders
 }: RemoteOptions): Params<"initialize"> {
   return {
-    // The environment may have chosen a dialect for others; events are handed on in this one.
+    // The environment may have chosen another dialect; this client passes on events of this one.
     protocol: "pi",
     stream,
     ...(mergeMs !== undefined && { mergeMs }),
     ...(rewind !== undefined && { rewind }),
     ...(clientInfo && { clientInfo }),
     capabilities: {
-      // Said in any case: a host that does not know would offer dialogs that nobody sees.
+      // Always sent: without it, the host would open dialogs that nobody sees.
       hostRequests: answeredMethods(deciders),
       ...(workspace !== undefined && { workspace: true }),
     },

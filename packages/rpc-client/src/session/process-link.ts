@@ -24,7 +24,7 @@ export class ProcessLink implements HostLink {
   #routes: SessionRoutes | undefined;
   #starting: Promise<void> | undefined;
   #isStopping = false;
-  /** How often the client was told to stop; a start that sees it grow is not wanted any more. */
+  /** The number of stops so far; a start that sees it change is cancelled. */
   #stops = 0;
 
   constructor(options: RpcClientOptions) {
@@ -58,7 +58,7 @@ export class ProcessLink implements HostLink {
     throw this.ended ?? new ConnectionClosedError("The client has not been started");
   }
 
-  /** The sessions of a host with many; loaded with the first of them. */
+  /** The routes to sessions of a host with many; loaded with the first session. */
   async routes(): Promise<SessionRoutes> {
     const { SessionRoutes } = await import("./session-routes.ts");
     const link = this;
@@ -167,7 +167,7 @@ export class ProcessLink implements HostLink {
     const error = new ConnectionClosedError(reason, exit, { cause: exit.error });
     if (this.#connection === channel.connection) {
       this.#connection = undefined;
-      // Of a client that was told to stop it may be the next one.
+      // After a stop, this may already be the next start.
       if (!this.#isStopping) this.#starting = undefined;
     }
     channel.close(error);
@@ -176,7 +176,7 @@ export class ProcessLink implements HostLink {
   }
 
   /**
-   * A host that does not hold to the policy must not get work.
+   * A host that does not apply the policy must not get work.
    *
    * @throws {RpcError} `policy_denied`
    */

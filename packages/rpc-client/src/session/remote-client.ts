@@ -4,20 +4,20 @@ import type { RemoteHost } from "./remote-host.ts";
 import { type RemoteEvent, RemoteSession, type SessionPosition } from "./remote-session.ts";
 import { SessionClient } from "./session-client.ts";
 
-/** From where on a client that attaches gets the events of a session. */
+/** From where a client that attaches receives the events of a session. */
 export interface AttachOptions {
   /**
-   * Where an earlier client has stopped; what came since is sent first. If the host no longer has all of
-   * it, listeners get `reconnected` with `resumed: false`.
+   * The position at which an earlier client stopped; the events since then are sent first. If the host no
+   * longer has all of them, listeners get `reconnected` with `resumed: false`.
    */
   readonly after?: SessionPosition | undefined;
-  /** Gets all events, also those that came since. */
+  /** Called with all events, including those sent since `after`. */
   readonly onEvent?: ((event: RemoteEvent) => void) | undefined;
 }
 
 /**
- * A client of a host that listens. With a host that has one session, it is a client of that session;
- * with `--sessions`, it opens sessions and attaches to them.
+ * A client of a listening host. If the host has one session, it is a client of that session; with
+ * `--sessions`, it opens sessions and attaches to them.
  */
 export class RemoteClient extends SessionClient implements AsyncDisposable {
   readonly #host: RemoteHost;
@@ -30,7 +30,7 @@ export class RemoteClient extends SessionClient implements AsyncDisposable {
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
-  /** Opens a session of its own in the host. */
+  /** Opens a separate session in the host. */
   async openSession(params: Params<"open_session"> = {}): Promise<RemoteSession> {
     const { sessionId } = await this.request("open_session", params);
     return new RemoteSession(this.#host.routes.link(sessionId), this.#requestTimeoutMs);
@@ -49,7 +49,7 @@ export class RemoteClient extends SessionClient implements AsyncDisposable {
       const { pendingRequests, state } = await session.request("attach", { sessionId, ...cursor });
       const isWhole = await live;
       link.channel.takeUp(pendingRequests);
-      // As after a lost connection: listeners learn that frames are missing.
+      // As after a lost connection, listeners are notified that frames are missing.
       if (!isWhole) link.reconnected(false, state);
     } catch (error) {
       this.#host.routes.drop(sessionId);
@@ -64,12 +64,12 @@ export class RemoteClient extends SessionClient implements AsyncDisposable {
     return sessions as unknown as HostedSessionInfo[];
   }
 
-  /** Ends the connection; sessions go on in the host. */
+  /** Closes the connection; sessions continue in the host. */
   async close(): Promise<void> {
     this.#host.close();
   }
 
-  /** The same as {@link close}, by the name that clients have which started their host. */
+  /** The same as {@link close}, under the name used by clients that start their host. */
   stop(): Promise<void> {
     return this.close();
   }

@@ -15,9 +15,9 @@ const RECONNECT_MS = 60_000;
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 2_000;
 
-/** The connection to a host that listens. A lost one is made again, where it was cut. */
+/** The connection to a listening host. A lost connection is restored where it was cut. */
 export class RemoteHost implements LinkedHost {
-  /** The session of a host that has only one; and commands about the host itself. */
+  /** The link for the session of a host with only one, and for commands about the host itself. */
   readonly main: SessionLink;
   readonly routes: SessionRoutes;
   readonly #open: OpenWire;
@@ -26,7 +26,7 @@ export class RemoteHost implements LinkedHost {
   #waiting: string[] = [];
   #wire: Wire | undefined;
   #isLive = false;
-  /** Makes the connection usable, before anything else is sent. */
+  /** Prepares the connection before anything else is sent. */
   #handshake: Connection | undefined;
   #info: Result<"initialize"> | undefined;
   #isStopping = false;
@@ -72,10 +72,10 @@ export class RemoteHost implements LinkedHost {
     else this.#waiting.push(line);
   }
 
-  /** There is nowhere to show it. */
+  /** There is nowhere to show a note. */
   note(): void {}
 
-  /** Ends the connection; sessions go on in the host. */
+  /** Closes the connection; sessions continue in the host. */
   close(): void {
     this.#isStopping = true;
     this.#end("The client was stopped");
@@ -85,7 +85,7 @@ export class RemoteHost implements LinkedHost {
     return [this.main, ...this.routes.links];
   }
 
-  /** Rises as frames come. */
+  /** The number of frames read so far. */
   get #framesRead(): number {
     return this.#links.reduce((sum, { position }) => sum + (position?.seq ?? 0), 0);
   }
@@ -131,14 +131,14 @@ export class RemoteHost implements LinkedHost {
     this.#handshake = undefined;
   }
 
-  /** Goes on where the frames of a session were cut. */
+  /** Resumes the frames of a session where they were cut. */
   async #attach(
     handshake: Connection,
     link: SessionLink,
     { isAgain, timeoutMs }: { readonly isAgain: boolean; readonly timeoutMs: number },
   ): Promise<void> {
     const { sessionId, position } = link;
-    // A host with many sessions has none of its own.
+    // A host with many sessions has no main session to attach to.
     if (isAgain && position === undefined) return;
     const params: Params<"attach"> = {
       ...(sessionId === undefined ? {} : { sessionId }),
@@ -160,7 +160,7 @@ export class RemoteHost implements LinkedHost {
     }
   }
 
-  /** A new connection knows neither the filter nor what the one before ran and served. */
+  /** A new connection has neither the filter nor the tools and schemes of the previous one. */
   async #restore(handshake: Connection, link: SessionLink, timeoutMs: number): Promise<void> {
     const { sessionId, filter } = link;
     const { tools, uris } = link.channel;
@@ -184,7 +184,7 @@ export class RemoteHost implements LinkedHost {
     const { type, id, command, success, sessionId, data } = frame;
     const isHandshake = type === "response" && typeof id === "string" && id.startsWith("h");
     if (isHandshake) {
-      // At once: the next frame may be one of the session.
+      // At once, because the next frame may belong to the session.
       const isMain = command === "attach" && success === true && sessionId === undefined;
       if (isMain && isJsonObject(data)) this.main.attached(data as Result<"attach">);
       this.#handshake?.receiveFrame(frame);
@@ -200,7 +200,7 @@ export class RemoteHost implements LinkedHost {
     const error = new ConnectionClosedError(`The connection was lost: ${reason}`);
     this.#handshake?.close(error);
     for (const link of this.#links) link.cut(error);
-    // While it is being made, the loop that makes it goes on.
+    // While the connection is being restored, the loop that restores it continues.
     if (!wasLive || this.#isStopping) return;
     for (const link of this.#links) link.channel.interrupt(error);
     void this.#reconnect(reason);
@@ -222,7 +222,7 @@ export class RemoteHost implements LinkedHost {
         this.#wire = undefined;
         last = error instanceof Error ? error.message : String(error);
       }
-      // A connection that brought something is worth trying again soon.
+      // After a connection that received frames, the next attempt starts soon.
       waitMs = read === this.#framesRead ? Math.min(2 * waitMs, LONGEST_WAIT_MS) : FIRST_WAIT_MS;
       await this.#sleep(Math.min(waitMs, Math.max(0, end - performance.now())));
     }

@@ -3,21 +3,21 @@ import type { DeltaEvent } from "../events/delta-event.ts";
 import { SessionClient } from "./session-client.ts";
 import type { ReconnectedEvent, SessionLink } from "./session-link.ts";
 
-/** What listeners of a session get that shares its host with others. */
+/** The events for listeners of a session in a shared host. */
 export type RemoteEvent =
   | ClientEvent
   | ReconnectedEvent
   | { type: "session_closed"; sessionId: string; reason: "closed" | "idle" | "drain" | "error" };
 
-/** A place among the frames of a session, for a client that goes on there. */
+/** A position among the frames of a session, from which a client can resume. */
 export interface SessionPosition {
-  /** Names one life of the session; another one has other frames. */
+  /** Identifies one run of the session; another run has other frames. */
   readonly streamId: string;
-  /** The number of the last frame that was received. */
+  /** The number of the last received frame. */
   readonly seq: number;
 }
 
-/** One session of a host: a method per command, events, and an end of its own. */
+/** One session of a host: one method per command, events, and `close` and `detach`. */
 export class RemoteSession extends SessionClient implements AsyncDisposable {
   /** The handle of the session in its host. */
   readonly sessionId: string;
@@ -30,7 +30,7 @@ export class RemoteSession extends SessionClient implements AsyncDisposable {
     this.sessionId = link.sessionId ?? "";
   }
 
-  /** Where this client is among the frames of the session. */
+  /** The position of this client among the frames of the session. */
   get position(): SessionPosition | undefined {
     const { position } = this.#link;
     return position && { ...position };
@@ -38,7 +38,7 @@ export class RemoteSession extends SessionClient implements AsyncDisposable {
 
   /**
    * Calls `listener` with every event of the session, and with `reconnected` after a lost connection was
-   * made again. Returns the function that ends it.
+   * restored. Returns the function that unsubscribes it.
    */
   override onEvent(listener: (event: RemoteEvent) => void): () => void;
   override onEvent(listener: (event: ClientEvent) => void): () => void;
@@ -57,7 +57,7 @@ export class RemoteSession extends SessionClient implements AsyncDisposable {
     this.#link.end("The session was closed", true);
   }
 
-  /** Gets no more events; the session goes on in the host. */
+  /** Stops receiving events; the session continues in the host. */
   async detach(): Promise<void> {
     if (this.#link.ended !== undefined) return;
     await this.request("detach", { sessionId: this.sessionId });

@@ -4,7 +4,7 @@ import type { Deciders } from "../events/decisions.ts";
 import type { ExtensionUiHandlers } from "../events/extension-ui.ts";
 import type { HostCommandOptions } from "../host/host-command.ts";
 
-/** How long commands that are answered at once may take. */
+/** The time limit for commands that are answered at once. */
 export const DEFAULT_REQUEST_TIMEOUT_MS = 60_000;
 
 /** How a client starts its host and talks to it. */
@@ -13,31 +13,29 @@ export interface RpcClientOptions extends HostCommandOptions, Deciders {
   /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
-   * What replies cost on the wire. `delta` (default) is linear in their length; listeners see the
-   * same events either way.
+   * The form of replies on the wire. The size of `delta` (default) is linear in their length; listeners see
+   * the same events either way.
    */
   readonly stream?: StreamForm;
   /**
-   * How long the host may let deltas wait to leave as one, in ms: 0 to 100, 25 by default. With 0,
-   * each is there as it comes.
+   * How long the host may hold back deltas to send them as one, in ms: 0 to 100, 25 by default. With 0, each
+   * is sent immediately.
    */
   readonly mergeMs?: number;
   /**
-   * For commands that are answered at once: all but those that wait for a model, a shell, the end of
-   * a run, or a person whom an extension asks. 60 s by default, 0 for none.
+   * The time limit for commands that are answered at once: all but those that wait for a model, a shell, the
+   * end of a run, or a user whom an extension asks. 60 s by default, 0 for none.
    */
   readonly requestTimeoutMs?: number;
   /** The longest line accepted from the host; 64 MiB by default. */
   readonly maxFrameBytes?: number;
-  /** Gets the host's stderr as it comes. */
+  /** Called with the host's stderr as it arrives. */
   readonly onStderr?: (text: string) => void;
-  /** Shows what extensions ask for; a dialog without a handler is cancelled. */
+  /** Handles the UI requests of extensions; a dialog without a handler is cancelled. */
   readonly ui?: ExtensionUiHandlers;
-  /**
-   * A workspace that this client serves: the tools of sessions opened with `{client: true, cwd}` act there.
-   */
+  /** A workspace that this client serves: the tools of sessions opened with `{client: true, cwd}` act there. */
   readonly workspace?: Workspace;
-  /** Whether the files of sessions are recorded, so that prompts can be taken back; by default as in the settings. */
+  /** Whether the files of sessions are recorded, so that prompts can be reverted; by default, the settings decide. */
   readonly rewind?: boolean;
   /** Sent to the host. */
   readonly clientInfo?: { readonly name: string; readonly version?: string };

@@ -6,7 +6,7 @@ import { EventHub } from "../events/event-hub.ts";
 import { initializeParams } from "./initialize-host.ts";
 import { SessionChannel } from "./session-channel.ts";
 
-/** A place with one file, in which a command runs until it is ended. */
+/** A workspace with one file, in which a command runs until it is ended. */
 function place(): { workspace: Workspace; ended: string[] } {
   const ended: string[] = [];
   const unsupported = async () => {
@@ -36,7 +36,7 @@ function place(): { workspace: Workspace; ended: string[] } {
 }
 
 describe("a client with a workspace", () => {
-  it("says so to the host", () => {
+  it("declares it to the host", () => {
     const { workspace } = place();
     expect(initializeParams({ workspace }).capabilities).toMatchObject({ workspace: true });
     expect(initializeParams({}).capabilities).not.toHaveProperty("workspace");

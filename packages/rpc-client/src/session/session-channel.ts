@@ -13,21 +13,24 @@ import { HostUriRunner } from "../events/host-uris.ts";
 export interface SessionChannelOptions {
   readonly write: (line: string) => void;
   readonly hub: EventHub;
-  /** Functions that answer what the host asks. */
+  /** Functions that answer the host's requests. */
   readonly handlers: Deciders & {
     readonly ui?: ExtensionUiHandlers | undefined;
     readonly workspace?: Workspace | undefined;
   };
-  /** Takes what the user of the client should know. */
+  /** Receives notes for the user of the client. */
   readonly note: (text: string) => void;
-  /** Reads no further until this has settled; a connection that many sessions share does not wait. */
+  /**
+   * Stops reading until this has settled; undefined for a connection shared by several sessions, which does
+   * not wait.
+   */
   readonly hold?: (until: Promise<unknown>) => void;
   readonly tag?: { readonly sessionId: string } | undefined;
   readonly idPrefix?: string | undefined;
   readonly namesPrompts?: boolean | undefined;
 }
 
-/** The frames of one session in both directions: commands, events, what the host asks, and tools. */
+/** The frames of one session in both directions: commands, events, requests of the host, and tools. */
 export class SessionChannel {
   readonly connection: Connection;
   readonly tools: HostToolRunner;
@@ -60,7 +63,7 @@ export class SessionChannel {
     });
   }
 
-  /** Takes up what the host was asking when the client attached. */
+  /** Handles the requests that were open when the client attached. */
   takeUp(pending: readonly PendingRequest[]): void {
     for (const request of pending) {
       if (request.method === "host_tool") this.#takeUpCall(request);
@@ -69,7 +72,7 @@ export class SessionChannel {
     }
   }
 
-  /** The wire was lost, and is made again. */
+  /** The wire was lost and is being restored. */
   interrupt(error: ConnectionClosedError): void {
     void this.#workspace?.restart();
     this.connection.interrupt(error);
@@ -120,7 +123,7 @@ export class SessionChannel {
   }
 
   #takeUpUri({ id, agentId, params }: Extract<PendingRequest, { method: "host_uri" }>): void {
-    // A client that serves none is not the one that is asked.
+    // A client that serves no schemes does not receive the requests.
     if (this.uris.definitions.length === 0) return;
     const caller = agentId === undefined ? {} : { agentId };
     void this.uris.run({ type: "host_uri_request", id, ...caller, ...params });

@@ -30,12 +30,12 @@ import type { HostLink } from "./host-link.ts";
 import { DEFAULT_REQUEST_TIMEOUT_MS } from "./rpc-client-options.ts";
 
 const MAX_BUFFERED_EVENTS = 100_000;
-/** How long a run may take to end once it was told to. */
+/** The time limit for a run to end after it was aborted. */
 const STOP_MS = 30_000;
-/** How long a prompt that is to be stopped may take to be answered. */
+/** The time limit for the answer to a prompt that is being stopped. */
 const TAKE_MS = 250;
 
-/** What an answer has to fit: JSON Schema, or a type of a schema library such as zod 4. */
+/** What an answer has to fit: a JSON Schema, or a type of a schema library such as zod 4. */
 export type OutputSchema = TypedSchema<unknown> | Readonly<Record<string, unknown>>;
 
 /** How {@link SessionClient.promptAndWait} sends its prompt, and how long it waits. */
@@ -43,9 +43,9 @@ export type PromptAndWaitOptions<Schema = OutputSchema> = Omit<
   Params<"prompt">,
   "message" | "outputSchema"
 > & {
-  /** What the answer has to fit; it becomes the `output` of the result. */
+  /** What the answer has to fit; the parsed answer becomes the `output` of the result. */
   readonly outputSchema?: Schema | undefined;
-  /** For the whole run; none by default. The run goes on when it is over. */
+  /** For the whole run; none by default. The run continues after the time limit. */
   readonly timeoutMs?: number;
   /** Aborts the run, and rejects with the signal's reason once the run has ended. */
   readonly signal?: AbortSignal;
@@ -53,7 +53,7 @@ export type PromptAndWaitOptions<Schema = OutputSchema> = Omit<
 
 /** How long {@link SessionClient.collectEvents} collects. */
 export interface CollectEventsOptions {
-  /** Holds for the last event to collect; default the end of work. */
+  /** Ends the collection with the event for which it returns true; by default, the end of work. */
   readonly until?: (event: ClientEvent) => boolean;
   /** None by default. */
   readonly timeoutMs?: number;
@@ -69,8 +69,8 @@ interface ListenerOptions {
 const CommandClient = /* @__PURE__ */ createCommandClient();
 
 /**
- * What a session of a host can do, whatever connects to it: one method per command, events to listen to,
- * and waiting for the end of work. Requests reject with RpcError, RequestTimeoutError or
+ * The operations on a session of a host, whatever the connection: one method per command, events to listen
+ * to, and waiting for the end of work. Requests reject with RpcError, RequestTimeoutError or
  * ConnectionClosedError.
  */
 export class SessionClient extends CommandClient {
@@ -84,7 +84,10 @@ export class SessionClient extends CommandClient {
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
-  /** What the host said of itself; undefined before it did, and when it doesn't know `initialize`. */
+  /**
+   * The host's description of itself; undefined before it has arrived, and if the host does not know
+   * `initialize`.
+   */
   get host(): Result<"initialize"> | undefined {
     return this.#link.host;
   }
@@ -122,19 +125,19 @@ export class SessionClient extends CommandClient {
   }
 
   /**
-   * Calls `listener` with every event. One of a newer host may have a type that isn't listed.
-   * Returns the function that ends it.
+   * Calls `listener` with every event. A newer host may send types that are not listed. Returns the function
+   * that unsubscribes it.
    */
   onEvent(listener: (event: ClientEvent) => void): () => void;
   /**
-   * As above, but each `message_update` has only its step, without the reply so far (`message` and
-   * `partial`): handing events on, for example as server-sent events, is linear in the reply's length.
+   * As above, but each `message_update` contains only its step, without the accumulated reply (`message` and
+   * `partial`): forwarding events, for example as server-sent events, is linear in the reply's length.
    */
   onEvent(listener: (event: DeltaEvent) => void, options: { readonly stream: "delta" }): () => void;
   /**
-   * As above, but a promise that the listener returns stops the reading from a host that this client has
-   * started, until it settles: a slow receiver holds the run back instead of filling memory. It must not
-   * wait for an answer of the host.
+   * As above, but if the listener returns a promise, reading from a host that this client has started stops
+   * until the promise settles: a slow receiver slows the run down instead of filling memory. The promise must
+   * not wait for an answer of the host.
    */
   onEvent(
     listener: (event: ClientEvent) => void | Promise<void>,
@@ -155,9 +158,9 @@ export class SessionClient extends CommandClient {
   }
 
   /**
-   * All events from now on. Ends when the client is stopped, throws when the host dies and when
-   * more than `maxBuffered` events wait to be read. Before `start` it waits for the first event. After
-   * the host has ended, it yields nothing until the client is started again.
+   * All events from now on. Ends when the client is stopped; throws when the host dies or when more than
+   * `maxBuffered` events are unread. Before `start`, it waits for the first event. After the host has ended,
+   * it yields nothing until the client is started again.
    */
   events(options: { maxBuffered?: number } = {}): EventIterator<ClientEvent> {
     const maxBuffered = options.maxBuffered ?? MAX_BUFFERED_EVENTS;
@@ -177,8 +180,8 @@ export class SessionClient extends CommandClient {
   }
 
   /**
-   * Calls `listener` once when the connection has ended for good: with the error that everything waiting
-   * gets, or with undefined when this client ended it. Returns the function that takes it back.
+   * Calls `listener` once when the connection has closed for good: with the error that rejects everything
+   * pending, or with undefined if this client closed it. Returns the function that unsubscribes it.
    */
   onClose(listener: (error: ConnectionClosedError | undefined) => void): () => void {
     const { ended, isStopping } = this.#link;
@@ -196,9 +199,11 @@ export class SessionClient extends CommandClient {
   }
 
   /**
-   * Sends a prompt and resolves when all of its work is done. With a zod type as `outputSchema`, `output`
-   * has its type, with defaults and transformations applied.
-   * @throws {RpcError} when it is refused, and with code `prompt_failed` when its run fails; `promptCode` says why.
+   * Sends a prompt and resolves when all of its work is done. With a zod type as `outputSchema`, `output` has
+   * its type, with defaults and transformations applied.
+   *
+   * @throws {RpcError} if the prompt is refused, and with code `prompt_failed` if its run fails; `promptCode`
+   * says why
    */
   async promptAndWait<Schema extends OutputSchema>(
     message: string,
@@ -212,20 +217,23 @@ export class SessionClient extends CommandClient {
     return typed as PromptResult<ValueOf<Schema>>;
   }
 
-  /** Resolves when nothing is running, queued, retrying or compacting; at once if that is so now. */
+  /** Resolves when nothing is running, queued, retrying or compacting; immediately if that is the case now. */
   async waitForIdle(timeoutMs = 0): Promise<void> {
     await fromCaller(this.waitForIdle, async () => {
       const connection = this.#link.connection();
       await this.#link.hub.wait<void>({ what: "the end of all work", timeoutMs }, (settle) => {
         const watch = new SettleWatch(this.#settleSource(), settle);
-        // A host is idle, too, while it still looks at a prompt.
+        // A host also reports idle while it is still processing a prompt command.
         void connection.answered((name) => commands[name].startsRun).then(() => watch.check());
         return (event) => watch.onEvent(event);
       });
     });
   }
 
-  /** All events from now on, up to and with the first for which `until` holds (the end of work). */
+  /**
+   * Collects all events from now on, up to and including the first for which `until` holds (by default, the
+   * end of work).
+   */
   async collectEvents(options: CollectEventsOptions = {}): Promise<ClientEvent[]> {
     return fromCaller(this.collectEvents, () => this.#collectEvents(options));
   }
@@ -246,8 +254,8 @@ export class SessionClient extends CommandClient {
   }
 
   /**
-   * Registers tools that run in this process, all of them each time; they count from the model's next
-   * request. Resolves to their names.
+   * Registers the tools that run in this process, replacing all earlier ones; they take effect with the
+   * model's next request. Resolves to their names.
    */
   setHostTools(tools: readonly DefinedTool[]): Promise<readonly string[]> {
     return registerTools(this.#link.channel?.tools, tools, (definitions) =>
@@ -256,8 +264,8 @@ export class SessionClient extends CommandClient {
   }
 
   /**
-   * Registers URI schemes that this process serves, all of them each time: `read` and `write` of the model
-   * and its subagents take such a URI for a path. Resolves to the schemes.
+   * Registers the URI schemes that this process serves, replacing all earlier ones: `read` and `write` of the
+   * model and its subagents accept such a URI as a path. Resolves to the schemes.
    */
   async setHostUriSchemes(schemes: readonly UriScheme[]): Promise<readonly string[]> {
     const send = (definitions: UriDefinition[]) =>
@@ -299,16 +307,17 @@ export class SessionClient extends CommandClient {
       isIdle: async () => {
         const state = await this.request("get_state", {});
         if (state.isStreaming || state.isCompacting) return false;
-        // What waits although nothing runs waits for the next prompt; others may just be between runs.
+        // If nothing runs, queued messages wait for the next prompt; in older hosts, they may just be between
+        // two runs.
         return this.host !== undefined || !state.pendingMessageCount;
       },
     };
   }
 }
 
-/** Takes a prompt back that waits for the end of another run, or stops the current run. */
+/** Withdraws a prompt that waits for the end of another run, or stops the current run. */
 async function stopPrompt(connection: Connection, answer: Promise<unknown>): Promise<void> {
-  // An extension may hold the prompt; an abort calls it off.
+  // An extension may delay the prompt; an abort cancels it.
   const taken = await Promise.race([
     answer,
     new Promise((resolve) => setTimeout(resolve, TAKE_MS)),
@@ -319,15 +328,15 @@ async function stopPrompt(connection: Connection, answer: Promise<unknown>): Pro
       await connection.send("cancel_queued", { itemId }).answer;
       return;
     } catch {
-      // Its run has begun.
+      // The prompt's run has begun.
     }
   }
   await connection.send("abort", {}).answer;
 }
 
 /**
- * The end of work that a signal may stop: then it is a rejection with the signal's reason, but only once the
- * work has ended, so that the next prompt finds the session idle.
+ * Waits for the end of work that a signal may stop: it then rejects with the signal's reason, but only once
+ * the work has ended, so that the next prompt finds the session idle.
  */
 async function endedBy<Value>(
   signal: AbortSignal | undefined,
@@ -339,7 +348,7 @@ async function endedBy<Value>(
   let timer: NodeJS.Timeout | undefined;
   const onAbort = (): void => {
     timer = setTimeout(() => unstoppable.reject(signal.reason), STOP_MS);
-    // With the connection gone there is nothing left to stop; the wait ends, too.
+    // If the connection is closed, there is nothing left to stop, and the wait ends too.
     stop().catch(() => {});
   };
   signal.addEventListener("abort", onAbort, { once: true });
@@ -348,12 +357,12 @@ async function endedBy<Value>(
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
-    // biome-ignore lint/correctness/noUnsafeFinally: whatever came of it, this is why it ended
+    // biome-ignore lint/correctness/noUnsafeFinally: the abort takes precedence over any other outcome
     if (signal.aborted) throw signal.reason;
   }
 }
 
-/** A schema of a library goes out as JSON Schema. */
+/** A schema of a library is sent as JSON Schema. */
 function plainParams<P extends object>(params: P): P {
   const { outputSchema } = params as { outputSchema?: unknown };
   return isTypedSchema(outputSchema)
@@ -361,7 +370,7 @@ function plainParams<P extends object>(params: P): P {
     : params;
 }
 
-/** What a schema of a library demands beyond its JSON Schema, only the client can check. */
+/** Only the client can check what a library's schema requires beyond its JSON Schema. */
 async function withTypedOutput(result: PromptResult, schema: unknown): Promise<PromptResult> {
   if (!("output" in result)) return result;
   const { output, ...rest } = result;

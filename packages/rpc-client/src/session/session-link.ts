@@ -7,7 +7,7 @@ import { EventHub } from "../events/event-hub.ts";
 import type { HostLink } from "./host-link.ts";
 import { SessionChannel, type SessionChannelOptions } from "./session-channel.ts";
 
-/** What a lost connection that was made again left behind. */
+/** Sent after a lost connection was restored. */
 export interface ReconnectedEvent {
   type: "reconnected";
   /** False if frames are missing: the session has to be read again. */
@@ -24,13 +24,13 @@ export interface LinkedHost {
   note(text: string): void;
 }
 
-/** One session of a host with several connections: its frames, and how far they were read. */
+/** One session of a host over consecutive connections: its frames, and the position up to which they were read. */
 export class SessionLink implements HostLink {
   readonly hub = new EventHub();
   readonly filter = new EventFilter();
   readonly channel: SessionChannel;
   readonly sessionId: string | undefined;
-  /** Where the frames are; undefined where the host replays none. */
+  /** The position of the last frame; undefined if the host does not replay frames. */
   position: { streamId: string; seq: number } | undefined;
   readonly #host: LinkedHost;
   #ended: ConnectionClosedError | undefined;
@@ -90,7 +90,7 @@ export class SessionLink implements HostLink {
     if (type === "session_closed") this.end("The session was closed", false);
   }
 
-  /** The answer to the first `attach`; with a cursor, the frames after it are next. */
+  /** Handles the answer to the first `attach`; with a cursor, the frames after it follow. */
   attached({ streamId, seq, message }: Result<"attach">): void {
     if (this.position !== undefined) return;
     this.position = { streamId, seq };
@@ -102,27 +102,27 @@ export class SessionLink implements HostLink {
     if (isJsonObject(message)) this.channel.connection.continueReply(message as never);
   }
 
-  /** Expects the frames that follow `attach`; resolves at `live` to whether nothing is missing. */
+  /** Expects the frames that follow `attach`; resolves at `live` to whether none are missing. */
   expectLive(): Promise<boolean> {
     this.#live = Promise.withResolvers<boolean>();
     this.#isResumed = true;
-    // Somebody may only wait for it once it has failed.
+    // The promise may reject before anybody awaits it.
     this.#live.promise.catch(() => {});
     return this.#live.promise;
   }
 
-  /** The connection was lost; `live` does not come on it any more. */
+  /** The connection was lost, so `live` will not arrive on it. */
   cut(error: ConnectionClosedError): void {
     this.#live.reject(error);
   }
 
-  /** Tells listeners that the connection is there again. */
+  /** Notifies listeners that the connection is restored. */
   reconnected(resumed: boolean, state: Result<"attach">["state"]): void {
     const event: ReconnectedEvent = { type: "reconnected", resumed, state };
     this.hub.emit(event as unknown as ClientEvent);
   }
 
-  /** The session or its connection is gone for good. */
+  /** The session or its connection is closed for good. */
   end(reason: string, wasAsked: boolean): void {
     if (this.#ended !== undefined) return;
     const error = new ConnectionClosedError(reason);

@@ -14,7 +14,7 @@ export class SessionRoutes {
     return [...this.#links.values()];
   }
 
-  /** The link to a session; made if there is none. */
+  /** The link to a session; created if it does not exist. */
   link(sessionId: string): SessionLink {
     const known = this.#links.get(sessionId);
     if (known !== undefined && known.ended === undefined) return known;
@@ -30,7 +30,7 @@ export class SessionRoutes {
   /** Takes a frame if it belongs to a session. */
   take(frame: Readonly<Record<string, unknown>>): boolean {
     const { sessionId, type, command, success, data } = frame;
-    // At once: the next frame may be one of the session.
+    // At once, because the next frame may belong to the session.
     if (
       type === "response" &&
       command === "open_session" &&
@@ -51,7 +51,7 @@ export class SessionRoutes {
     return true;
   }
 
-  /** The connection is gone for good. */
+  /** The connection is closed for good. */
   end(reason: string, wasAsked: boolean): void {
     for (const link of this.#links.values()) link.end(reason, wasAsked);
     this.#links.clear();

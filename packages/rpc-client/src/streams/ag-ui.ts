@@ -28,7 +28,7 @@ type AgUiEventType =
   | "SUBAGENT_ERROR"
   | "CUSTOM";
 
-/** The names that the client of a stream has given; by default the session's own are used. */
+/** The ids chosen by the client of a stream; by default, the session's own. */
 export interface AgUiNames {
   readonly threadId?: string | undefined;
   readonly runId?: string | undefined;
@@ -36,14 +36,14 @@ export interface AgUiNames {
 
 type Of<Kind extends RunPart["kind"]> = Extract<RunPart, { kind: Kind }>;
 
-/** Turns the events of a session into those of AG-UI, one at a time. The names are read for each run. */
+/** Converts the events of a session to AG-UI events, one at a time. The ids are read for each run. */
 export function agUiEncoder(names: AgUiNames = {}): RunEncoder<AgUiEvent> {
   const named = (runId: string) => ({
     threadId: names.threadId ?? "tau",
     runId: names.runId ?? runId,
   });
   const steps: number[] = [];
-  // A subagent does not outlive a run of AG-UI; that of a paused run starts again with the next.
+  // In AG-UI, a subagent cannot outlive its run; a subagent of a paused run is started again in the next run.
   const active = new Map<string, Of<"subagent-start">>();
   return encoderOf((part): AgUiEvent[] => {
     switch (part.kind) {
@@ -78,8 +78,8 @@ export function agUiEncoder(names: AgUiNames = {}): RunEncoder<AgUiEvent> {
 }
 
 /**
- * The events of AG-UI 1.0 for the events of a session, live or replayed. Events that it has none for are
- * `CUSTOM`, named `tau.` and their type.
+ * The AG-UI 1.0 events for the events of a session, live or replayed. Events without a counterpart become
+ * `CUSTOM` events named `tau.` plus their type.
  */
 export function toAgUi(
   events: AsyncIterable<StreamEvent>,

@@ -1,5 +1,5 @@
 /**
- * The events of a session as the streams of AI SDK and AG-UI. Nothing here needs Node.
+ * The events of a session as streams for AI SDK and AG-UI. Nothing here needs Node.  @packageDocumentation
  *
  * @packageDocumentation
  */

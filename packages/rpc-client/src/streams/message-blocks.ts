@@ -7,17 +7,17 @@ type Step = Partial<AssistantMessageEvent> & { readonly type: string };
 interface Shown {
   readonly kind: BlockKind;
   length: number;
-  /** Its beginning is in this stream. */
+  /** Whether the beginning of the block is in this stream. */
   isBegun: boolean;
   isEnded: boolean;
 }
 
-/** The text and reasoning blocks of one reply, each shown once and whole. */
+/** The text and reasoning blocks of one reply, each shown exactly once and completely. */
 export class MessageBlocks {
   readonly #prefix: string;
   readonly #shown = new Map<number, Shown>();
 
-  /** @param before - what another stream has shown of the reply */
+  /** @param before - the part of the reply that another stream has shown */
   constructor(prefix: string, before: readonly ShownBlock[] = []) {
     this.#prefix = prefix;
     for (const { index, block: kind, length, isEnded } of before) {
@@ -32,7 +32,7 @@ export class MessageBlocks {
     });
   }
 
-  /** @param content - the reply so far, where it is known: steps may be missing before this one */
+  /** @param content - the accumulated reply, if known: steps before this one may be missing */
   *step(step: Step, content: readonly AssistantContent[] = []): Generator<RunPart, void> {
     const [, name = "", what = ""] = /^(text|thinking)_(start|delta|end)$/.exec(step.type) ?? [];
     const { contentIndex, delta, content: whole } = step as Record<string, unknown>;
@@ -44,13 +44,13 @@ export class MessageBlocks {
       const growth = String(delta ?? "");
       const length = this.#shown.get(contentIndex)?.length ?? 0;
       const soFar = textOf(content[contentIndex]) ?? "";
-      // A client that came during the reply may not know its beginning.
+      // A client that attached during the reply may not have its beginning.
       const isWhole = soFar.length > length + growth.length;
       yield* this.#grow(contentIndex, isWhole ? soFar.slice(length) : growth);
     }
   }
 
-  /** The reply is complete: shows what of it was not shown yet. */
+  /** The reply is complete: shows everything that was not shown yet. */
   *finish(content: readonly AssistantContent[]): Generator<RunPart, void> {
     for (const [index, block] of content.entries()) {
       const text = textOf(block);
@@ -59,7 +59,7 @@ export class MessageBlocks {
     yield* this.close();
   }
 
-  /** Ends what is open. */
+  /** Ends all open blocks. */
   *close(): Generator<RunPart, void> {
     for (const index of this.#shown.keys()) yield* this.#end(index);
   }
@@ -69,7 +69,7 @@ export class MessageBlocks {
     this.#shown.set(index, { kind, length: 0, isBegun: false, isEnded: false });
   }
 
-  /** A delta of a block whose beginning was not seen waits for the end, which has it all. */
+  /** If the beginning of a block is missing, its deltas are held until its end, which has the whole text. */
   *#grow(index: number, delta: string): Generator<RunPart, void> {
     const shown = this.#shown.get(index);
     if (shown === undefined || shown.isEnded || delta === "") return;

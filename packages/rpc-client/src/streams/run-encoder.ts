@@ -1,16 +1,16 @@
 import type { RunPart, RunPlace, ShownRequest, StreamEvent } from "./run-part.ts";
 import { RunReader } from "./run-reader.ts";
 
-/** Turns the events of a session into the parts of another protocol, one at a time. */
+/** Converts the events of a session to the parts of another protocol, one at a time. */
 export interface RunEncoder<Part> {
-  /** Takes up the requests that were open when the events began, and how far another stream has shown the run. */
+  /** Sets the requests that were open when the events began, and how much of the run another stream has shown. */
   takeUp(requests: readonly ShownRequest[], place?: RunPlace): void;
-  /** How far the run was shown. */
+  /** How much of the run was shown. */
   readonly place: RunPlace;
   push(event: StreamEvent): Part[];
   /** How many runs have ended or paused so far. */
   readonly endedRuns: number;
-  /** The events have ended. An encoder whose run waits for answers goes on with the events after them. */
+  /** The events have ended. If the run waits for answers, the encoder can continue with later events. */
   end(): Part[];
 }
 
@@ -29,7 +29,7 @@ export function encoderOf<Part>(encode: (part: RunPart) => Part[]): RunEncoder<P
   };
 }
 
-/** The parts of runs as they are, for streams of other protocols. */
+/** Passes on the parts of runs unchanged, for streams of other protocols. */
 export function runPartEncoder(): RunEncoder<RunPart> {
   return encoderOf((part) => [part]);
 }

@@ -3,13 +3,13 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 import type { DeltaEvent } from "../events/delta-event.ts";
 
-/** What streams are made of: the events of a session in either form, and its host requests. */
+/** The input of streams: the events of a session in either form, and its host requests. */
 export type StreamEvent = ClientEvent | DeltaEvent | { readonly type: string };
 
-/** The request of a host that a stream shows; the question for a key never reaches one. */
+/** A host request that a stream can show; requests for keys are never shown. */
 export type ShownRequest = Exclude<HostRequestFrame, { method: "credential" }>;
 
-/** How a run ended; a run that is paused waits for the answers to its requests. */
+/** How a run ended; a paused run waits for the answers to its requests. */
 export interface RunEnd {
   readonly status: "completed" | "aborted" | "error" | "paused" | "cut";
   readonly error?: string | undefined;
@@ -29,25 +29,25 @@ export interface ShownBlock {
   readonly isEnded: boolean;
 }
 
-/** How far a run was shown, for another stream that goes on with it. */
+/** How much of a run was shown, for another stream that continues it. */
 export interface RunPlace {
   /** The number of the turn, from 1. */
   readonly turn: number;
   readonly isInTurn: boolean;
-  /** How many replies were shown whole. */
+  /** How many replies were shown completely. */
   readonly replies: number;
-  /** What was shown of the next one. */
+  /** What was shown of the next reply. */
   readonly blocks: readonly ShownBlock[];
 }
 
-/** A run in well-formed parts: what begins ends, and nothing comes before its beginning. */
+/** A run in well-formed parts: everything that begins also ends, and nothing precedes its beginning. */
 export type RunPart =
   | { readonly kind: "run-start"; readonly runId: string }
   | { readonly kind: "turn-start"; readonly turn: number }
   | {
       readonly kind: "turn-end";
       readonly turn: number;
-      /** Its own, with what they used. */
+      /** The run's own replies with their usage. */
       readonly replies: RunEnd["replies"];
     }
   | { readonly kind: "block-start"; readonly block: BlockKind; readonly id: string }
@@ -73,7 +73,7 @@ export type RunPart =
       readonly name: string;
       readonly result: ToolResult;
       readonly isError: boolean;
-      /** Somebody has refused it. */
+      /** Whether the call was denied. */
       readonly isDenied: boolean;
     }
   | { readonly kind: "request"; readonly request: ShownRequest; readonly callId: string }

@@ -13,8 +13,9 @@ type Read = (SessionEvent | ShownRequest | HostRequestResolved) & { readonly pro
 const unfinished = "The run ended before this call did.";
 
 /**
- * Reads the events of a session as runs of well-formed parts. It begins anywhere: of a block whose beginning
- * it has not seen, it shows all at its end, so that replayed events give what live ones gave.
+ * Reads the events of a session as runs of well-formed parts. It can start anywhere: if the beginning of a
+ * block is missing, the block is shown as a whole at its end, so that replayed events produce the same result
+ * as live ones.
  */
 export class RunReader {
   readonly #calls = new ToolCalls();
@@ -28,17 +29,17 @@ export class RunReader {
   #isInTurn = false;
   #hasReplied = false;
   #subagents = new Map<string, boolean>();
-  /** Whether the run has a name of our own, because its events name no prompt. */
+  /** Whether the run has a generated name, because its events name no prompt. */
   #isNamed = false;
   #isSettled = false;
   #result: PromptEnd | undefined;
   #replies: AssistantMessage[] = [];
-  /** How many of them belong to earlier turns. */
+  /** The number of replies that belong to earlier turns. */
   #repliesBefore = 0;
-  /** Replies that another stream has shown. */
+  /** The number of replies that another stream has shown. */
   #before = 0;
 
-  /** Takes up requests that were open before, with the calls that they are about, and the place in the run. */
+  /** Sets the requests that were already open, with their calls, and the place in the run. */
   takeUp(requests: readonly ShownRequest[], place?: RunPlace): void {
     if (place !== undefined) {
       this.#turn = place.turn;
@@ -72,7 +73,7 @@ export class RunReader {
     return this.#endedRuns;
   }
 
-  /** The events have ended: a run that waits for answers is paused, any other is cut. */
+  /** The events have ended: a run that waits for answers is paused, any other is cut off. */
   end(): RunPart[] {
     if (this.#runId === undefined) return [];
     if (this.#isSettled) return [...this.#finish()];
@@ -154,7 +155,7 @@ export class RunReader {
       this.#replies.push(message);
       this.#blocks = new MessageBlocks(`${this.#runId}-${this.#messages}-next`);
     } else if (message.role === "toolResult") {
-      // A call that was skipped has no execution, but a result.
+      // A skipped call has a result but no execution events.
       const { toolCallId, toolName, isError, ...result } = message;
       yield* this.#calls.end(toolCallId, toolName, result, isError);
     } else if (message.role === "user" && this.#hasReplied) {
@@ -205,7 +206,7 @@ export class RunReader {
     yield* this.#calls.end(callIdOf(request), request.params.toolName, result, !isAllowed);
   }
 
-  /** The result of the prompt whose run this is comes after the end of its work, that of others before. */
+  /** The result of this run's own prompt follows the end of its work; results of other prompts precede it. */
   *#readResult(result: PromptEnd): Generator<RunPart, void> {
     if (this.#runId === undefined) {
       if (result.status !== "handled") return;
@@ -224,7 +225,7 @@ export class RunReader {
   }
 
   *#begin({ promptId }: { readonly promptId?: string | undefined }): Generator<RunPart, void> {
-    // A run whose result was not seen has ended when the next begins.
+    // A run whose result is missing has ended when the next begins.
     if (this.#isSettled) yield* this.#finish();
     if (this.#runId !== undefined) return;
     this.#runs += 1;
@@ -245,7 +246,7 @@ export class RunReader {
   *#end(end: Pick<RunEnd, "status" | "error" | "code">): Generator<RunPart, void> {
     const isPaused = end.status === "paused";
     yield* this.#blocks.close();
-    // A paused run goes on; of one that was cut, the rest is unknown.
+    // A paused run continues later; the rest of a run that was cut off is unknown.
     yield* this.#calls.close(isPaused || end.status === "cut" ? undefined : textResult(unfinished));
     for (const [id, isActive] of this.#subagents) {
       if (isActive && !isPaused) yield { kind: "subagent-end", id, exitCode: 1 };
@@ -285,12 +286,15 @@ function isOfLoop(event: Read): event is Extract<Read, LoopEvent> {
   return /^(?:turn|message|tool_execution)_/.test(event.type);
 }
 
-/** The reply so far; events in their short form do not have it. */
+/** The accumulated reply; events in delta form do not contain it. */
 function contentSoFar({ message }: { readonly message?: AgentMessage }) {
   return message?.role === "assistant" ? message.content : undefined;
 }
 
-/** The calls of a subagent do not belong to this conversation; one that is asked about is shown by its own id. */
+/**
+ * The calls of a subagent do not belong to this conversation, so a request about one is shown under the
+ * request's own id.
+ */
 function callIdOf({ id, agentId, toolCallId = id }: ShownRequest): string {
   return agentId === undefined ? toolCallId : id;
 }

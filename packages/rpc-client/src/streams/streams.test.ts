@@ -20,7 +20,7 @@ async function collect<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
   return all;
 }
 
-/** The messages that an app of AI SDK ends up with. */
+/** The messages that an AI SDK application ends up with. */
 async function uiMessages(chunks: readonly UiMessageChunk[]): Promise<UIMessage[]> {
   const messages: UIMessage[] = [];
   for (let from = 0; from < chunks.length; ) {
@@ -82,7 +82,7 @@ describe("the UI message stream", () => {
     },
   );
 
-  it("is valid, and the same for live and for replayed events", async () => {
+  it("is valid, and the same for live and replayed events", async () => {
     await fc.assert(
       fc.asyncProperty(randomRuns, async (events) => {
         const chunks = await collect(toUiMessageStream(each(events)));
@@ -113,7 +113,7 @@ describe("the UI message stream", () => {
 });
 
 describe("the AG-UI events", () => {
-  it("fit the schemas, and the client takes them", async () => {
+  it("fit the schemas and are accepted by the client", async () => {
     await fc.assert(
       fc.asyncProperty(randomRuns, async (events) => {
         for (const source of [events, asReplayed(events)]) {
@@ -167,7 +167,7 @@ const answered: StreamEvent[] = [
 ] as StreamEvent[];
 
 describe("a run that waits for an answer", () => {
-  it("pauses, and goes on with the same message", () => {
+  it("pauses, and continues with the same message", () => {
     const encoder = uiMessageEncoder();
     const before = [...asked.flatMap((event) => encoder.push(event)), ...encoder.end()];
     expect(before.map(({ type }) => type)).toEqual([
@@ -180,7 +180,7 @@ describe("a run that waits for an answer", () => {
       "finish-step",
       "finish",
     ]);
-    // The message keeps its id, so that a page goes on with it.
+    // The message keeps its id, so that a page can continue it.
     const promptId = "p";
     const after = answered.flatMap((event) => encoder.push({ ...event, promptId } as StreamEvent));
     expect(after).toMatchObject([
@@ -190,7 +190,7 @@ describe("a run that waits for an answer", () => {
     ]);
   });
 
-  it("is an interrupt of AG-UI", async () => {
+  it("is an interrupt in AG-UI", async () => {
     const encoder = agUiEncoder({ threadId: "t", runId: "r" });
     const events = [...asked.flatMap((event) => encoder.push(event)), ...encoder.end()];
     expect(events.at(-1)).toMatchObject({

@@ -6,18 +6,18 @@ type Step = Partial<AssistantMessageEvent> & { readonly type: string };
 
 interface Call {
   readonly name: string;
-  /** The arguments as they came. */
+  /** Whether the arguments were streamed. */
   hasDeltas: boolean;
   state: "growing" | "ready" | "ended";
 }
 
-/** The tool calls of a run: each begins, is ready and ends once. */
+/** The tool calls of a run: each begins, becomes ready and ends exactly once. */
 export class ToolCalls {
   readonly #calls = new Map<string, Call>();
-  /** The calls of the reply that streams, by the index of their block. */
+  /** The calls of the streaming reply, by the index of their block. */
   readonly #growing = new Map<number, string>();
 
-  /** A call that was shown before. */
+  /** Registers a call that was shown before. */
   know(id: string, name: string): void {
     if (!this.#calls.has(id)) this.#calls.set(id, { name, hasDeltas: true, state: "ready" });
   }
@@ -42,7 +42,7 @@ export class ToolCalls {
     }
   }
 
-  /** A call that is whole in its reply. Some models use an id again in a later reply. */
+  /** A complete call of a reply. Some models reuse ids in later replies. */
   *announce(id: string, name: string, input: unknown): Generator<RunPart, void> {
     if (!this.#isCurrent(id)) this.#calls.delete(id);
     yield* this.ready(id, name, input);
@@ -68,7 +68,7 @@ export class ToolCalls {
     yield { kind: "call-end", id, name: call?.name ?? name, result, isError, isDenied };
   }
 
-  /** The run ends or pauses. With a result, calls that have none get it, and all are forgotten. */
+  /** The run ends or pauses. If a result is given, it is used for calls without one, and all calls are forgotten. */
   *close(result: ToolResult | undefined): Generator<RunPart, void> {
     for (const [id, { name, state }] of this.#calls) {
       if (result !== undefined && state !== "ended") yield* this.end(id, name, result, true);

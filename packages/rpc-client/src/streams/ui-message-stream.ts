@@ -51,18 +51,18 @@ export type UiMessageChunk =
       messageMetadata: { costUsd: number; inputTokens: number; outputTokens: number };
     };
 
-/** The host runs the tools, and their names are not known beforehand. */
+/** The host runs the tools, and their names are not known in advance. */
 const ran = { dynamic: true, providerExecuted: true } as const;
 const blockNames = { text: "text", thinking: "reasoning" } as const;
 
-/** Turns the events of a session into chunks, one at a time. */
+/** Converts the events of a session to chunks, one at a time. */
 export function uiMessageEncoder(): RunEncoder<UiMessageChunk> {
   return encoderOf(chunksOf);
 }
 
 /**
- * The UI message stream of AI SDK 7 for the events of a session, live or replayed: one message for each run.
- * Events that it has no part for are transient `data-tau-event` parts.
+ * The UI message stream of AI SDK 7 for the events of a session, live or replayed: one message per run.
+ * Events without a counterpart become transient `data-tau-event` parts.
  */
 export function toUiMessageStream(
   events: AsyncIterable<StreamEvent>,
@@ -126,7 +126,7 @@ function callEnd({
   return { type: "tool-output-error", toolCallId, errorText: contentText(result.content), ...ran };
 }
 
-/** An approval is a part of its call; all else that is asked is data, with an answer of the same kind. */
+/** An approval is part of its call; all other requests are data parts, and so are their answers. */
 function requestChunk({ request, callId }: Extract<RunPart, { kind: "request" }>): UiMessageChunk {
   const { id, method, params } = request;
   if (method === "tool_approval") {

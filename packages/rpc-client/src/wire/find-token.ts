@@ -6,15 +6,15 @@ import { ConnectionClosedError } from "../base/errors.ts";
 
 export interface TokenOptions {
   readonly token?: string;
-  /** A file with the token; `rpc-token` of the agent directory for addresses of this machine. */
+  /** A file with the token; for local addresses, `rpc-token` of the agent directory by default. */
   readonly tokenFile?: string;
 }
 
 /**
- * The token for an address: the one given, the one in a file, or for this machine that of the agent
- * directory. A Unix socket takes none.
+ * The token for an address: the given one, the one in a file or, for this machine, the one in the agent
+ * directory. A Unix socket needs none.
  *
- * @throws {ConnectionClosedError} when there is none
+ * @throws {ConnectionClosedError} if there is none
  */
 export function findToken(url: string, { token, tokenFile }: TokenOptions): string | undefined {
   if (url.startsWith("unix:")) return undefined;

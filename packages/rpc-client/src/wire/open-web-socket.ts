@@ -2,11 +2,11 @@ import type { ConnectionCode } from "../base/errors.ts";
 import { deadline, type Wire, type WireOptions } from "./wire.ts";
 
 export interface WebSocketOptions extends WireOptions {
-  /** How the token goes with the opening of the WebSocket: pages cannot set headers. */
+  /** How the token is sent when the WebSocket is opened: pages cannot set headers. */
   readonly credentials:
     | { readonly headers: Record<string, string> }
     | { readonly protocols: string[] };
-  /** The headers of the plain request that finds out why there is no connection. */
+  /** The headers of a plain request that finds out why the connection failed. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -15,7 +15,7 @@ export function openWebSocket(url: string, options: WebSocketOptions): Promise<W
   const address = new URL(url);
   if (address.pathname === "/" || address.pathname === "") address.pathname = "/rpc";
   const { credentials, headers } = options;
-  // Node takes headers, which types of browsers do not know.
+  // Node accepts headers, which browser types do not include.
   const offered = "protocols" in credentials ? credentials.protocols : credentials;
   const socket = new WebSocket(address, offered as string[]);
   let isOpen = false;
@@ -23,7 +23,7 @@ export function openWebSocket(url: string, options: WebSocketOptions): Promise<W
   socket.onopen = () => {
     isOpen = true;
     resolve({
-      // Each message is one frame, without the end of its line.
+      // Each message is one frame, without its line ending.
       write: (line) => socket.send(line.trimEnd()),
       close: () => socket.close(),
     });
@@ -37,7 +37,7 @@ export function openWebSocket(url: string, options: WebSocketOptions): Promise<W
   return promise;
 }
 
-/** A WebSocket does not say why it was not opened; a plain request to the same address does. */
+/** A WebSocket does not say why it could not be opened, but a plain request to the same address does. */
 async function whyRefused(
   address: URL,
   headers: Readonly<Record<string, string>>,
@@ -55,7 +55,7 @@ async function whyRefused(
   }
 }
 
-/** The errors of several addresses of one name come as one without a text. */
+/** If a name has several addresses, their errors are combined in one error without a message. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

@@ -15,7 +15,7 @@ function openSocket(path: string, options: WireOptions): Promise<Wire> {
   const { promise, resolve, reject } = deadline(`unix:${path}`, options.timeoutMs);
   const user = process.getuid?.();
   const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
-  // Its owner would read everything: keys, prompts and files.
+  // The owner of the socket could read everything: keys, prompts and files.
   if (user !== undefined && owner !== undefined && owner !== user) {
     reject("refused", "the socket belongs to another user");
     return promise;

@@ -9,7 +9,7 @@ export interface Wire {
 export interface WireOptions {
   readonly timeoutMs: number;
   readonly onLine: (line: string) => void;
-  /** Called once, when an open wire is gone. */
+  /** Called once, when an open wire has closed. */
   readonly onClose: (reason: string) => void;
 }
 
@@ -20,7 +20,7 @@ export interface WireOptions {
  */
 export type OpenWire = (options: WireOptions) => Promise<Wire>;
 
-/** A connection that has to be there in time. */
+/** A time limit for connecting. */
 export function deadline(url: string, timeoutMs: number) {
   const { promise, resolve, reject } = Promise.withResolvers<Wire>();
   const fail = (code: ConnectionCode, reason: string): void => {

@@ -31,7 +31,7 @@ const run = fc.record({
   status: fc.constantFrom("completed", "aborted", "error"),
 });
 
-/** Events of sessions, as a host sends them. */
+/** Events of sessions in the form that a host sends. */
 export const randomRuns: fc.Arbitrary<Event[]> = fc
   .array(run, { minLength: 1, maxLength: 3 })
   .map((runs) => runs.flatMap((one, index) => [...eventsOf(one, `p${index}`)]));
@@ -146,7 +146,7 @@ function* callEvents(
   yield { type: "message_end", message };
 }
 
-/** What a host that replays keeps of these events: deltas of blocks that have ended are dropped. */
+/** The events that a host keeps for replay: deltas of blocks that have ended are dropped. */
 export function asReplayed(events: readonly Event[]): Event[] {
   return events.filter((event) => {
     const { type } = (event.assistantMessageEvent ?? {}) as { type?: string };
