@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { garbageCollection } from "./collect-garbage.ts";
+import { garbageCollection, type RestState } from "./collect-garbage.ts";
 
 const registry = new FinalizationRegistry((onGone: () => void) => onGone());
 
@@ -13,7 +13,7 @@ it("collects what sessions have left once none of them works", async () => {
   let asked = 0;
   garbageCollection()(() => {
     asked += 1;
-    return true;
+    return "empty";
   });
   await isGone;
   expect(asked).toBe(1);
@@ -23,18 +23,18 @@ it("asks again when another session comes to rest, and not for the one before", 
   const isGone = collected();
   const onRest = garbageCollection();
   const asked: string[] = [];
-  const ask = (name: string, isQuiet: boolean) => () => {
+  const ask = (name: string, state: RestState) => () => {
     asked.push(name);
-    return isQuiet;
+    return state;
   };
-  onRest(ask("first", true));
+  onRest(ask("first", "empty"));
   await new Promise<void>((resolve) => {
     onRest(() => {
       resolve();
-      return ask("second", false)();
+      return ask("second", "working")();
     });
   });
-  onRest(ask("third", true));
+  onRest(ask("third", "idle"));
   await isGone;
   expect(asked).toEqual(["second", "third"]);
 });

@@ -3,24 +3,28 @@ import { runInNewContext } from "node:vm";
 
 /** Long enough for sessions that end together, or are closed and opened again. */
 const QUIET_MS = 500;
-/** Less garbage is not worth the pause. */
-const WORTHWHILE_BYTES = 8 * 1024 * 1024;
+/** Less garbage is not worth a pause of idle sessions, which is longer the more the host keeps. */
+const [WORTHWHILE_SHARE, WORTHWHILE_BYTES] = [0.25, 16 * 1024 * 1024];
+
+export type RestState = "working" | "idle" | "empty";
 
 /**
  * Makes V8 collect garbage once no session works. V8 collects only while a program allocates: idle sessions
  * would keep two or three times the memory that they need, and each wave of sessions would leave the host
  * larger than the one before (rows `many-sessions`).
  *
- * @returns a function to call whenever a session has come to rest or has been closed, with what says whether
- *   all sessions are at rest
+ * @returns a function to call whenever a session has come to rest or has been closed, with a function that
+ *   tells whether a session works, and whether there is any
  */
-export function garbageCollection(): (isQuiet: () => boolean) => void {
+export function garbageCollection(): (restState: () => RestState) => void {
   let timer: NodeJS.Timeout | undefined;
   let kept = 0;
-  return (isQuiet) => {
+  const isMuch = () => usedBytes() >= kept * (1 + WORTHWHILE_SHARE) + WORTHWHILE_BYTES;
+  return (restState) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      if (!isQuiet() || usedBytes() < kept + WORTHWHILE_BYTES) return;
+      const state = restState();
+      if (state === "working" || (state === "idle" && !isMuch())) return;
       collect();
       kept = usedBytes();
     }, QUIET_MS).unref();

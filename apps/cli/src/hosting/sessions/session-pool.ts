@@ -10,6 +10,7 @@ import {
 import { within } from "@tau-agent/system";
 import type { Host } from "../../rpc/handlers/contexts.ts";
 import type { ClientPlace } from "./client-place.ts";
+import type { RestState } from "./collect-garbage.ts";
 import {
   HostedSession,
   type HostedSessionOptions,
@@ -39,8 +40,8 @@ export interface ManySessions {
   readonly openSession: OpenSession;
   /** The policy, which no session can widen. */
   readonly policy: AgentSession["policy"];
-  /** Called when a session's work ends or a session is closed; the function says whether all are at rest. */
-  readonly onRest: (isQuiet: () => boolean) => void;
+  /** Called when a session's work ends or a session is closed; the function describes all of them. */
+  readonly onRest: (restState: () => RestState) => void;
   readonly describeSandbox: () => Promise<SandboxInfo>;
   readonly listSaved: () => Promise<readonly object[]>;
   /** Starts a session in its own process; undefined to keep all sessions in this one. */
@@ -237,7 +238,7 @@ export class SessionPool implements Host {
     await hosted.end();
     hosted.dismiss(reason, except);
     this.#sessions.delete(hosted.sessionId);
-    this.#options.many?.onRest(this.#isQuiet);
+    this.#options.many?.onRest(this.#restState);
     // After the response.
     setImmediate(() => this.onClosed());
   }
@@ -285,8 +286,10 @@ export class SessionPool implements Host {
     return { sessions: [...sessions, ...isolated.flat()] };
   }
 
-  readonly #isQuiet = (): boolean =>
-    this.#opening.size === 0 && !this.sessions.some(({ isBusy }) => isBusy);
+  readonly #restState = (): RestState => {
+    if (this.#opening.size > 0 || this.sessions.some(({ isBusy }) => isBusy)) return "working";
+    return this.#sessions.size === 0 ? "empty" : "idle";
+  };
 
   async #host(
     sessionId: string,
@@ -313,7 +316,7 @@ export class SessionPool implements Host {
       createRing,
       graceMs,
       idleMs,
-      onRest: many && (() => many.onRest(this.#isQuiet)),
+      onRest: many && (() => many.onRest(this.#restState)),
       onIdle:
         many &&
         (() => {
@@ -321,7 +324,7 @@ export class SessionPool implements Host {
         }),
     });
     this.#sessions.set(sessionId, hosted);
-    many?.onRest(this.#isQuiet);
+    many?.onRest(this.#restState);
     return hosted;
   }
 
