@@ -15,7 +15,7 @@ export interface AcpOptions {
 }
 
 export interface AcpAgent {
-  /** Ends all sessions; requests have their answers, and what was said is out when it resolves. */
+  /** Ends all sessions; resolves once all requests are answered and all updates are written. */
   close(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ function addConnection(
     )
     .onRequest("logout", () =>
       inWords(async () => {
-        // First, so that nothing that begins meanwhile uses the login.
+        // First, so that no new session uses the old login.
         sessions.isLoggedOut = true;
         await logOut();
         return {};
@@ -150,7 +150,7 @@ function addTurns(app: App, sessions: Sessions): void {
     .onNotification("session/cancel", ({ params }) => sessions.cancel(params.sessionId));
 }
 
-/** A session to go on with; the client may have lost interest meanwhile. */
+/** Opens an existing session, unless the client has cancelled the request meanwhile. */
 async function opened(
   sessions: Sessions,
   order: {
@@ -164,7 +164,7 @@ async function opened(
   return session;
 }
 
-/** Answers with the protocol's own errors. */
+/** Converts errors to those of the protocol. */
 async function inWords<Value>(work: () => Promise<Value>): Promise<Value> {
   try {
     return await work();
@@ -173,7 +173,7 @@ async function inWords<Value>(work: () => Promise<Value>): Promise<Value> {
   }
 }
 
-/** The client knows the session only when it has the answer. */
+/** Runs after the answer, because only the answer tells the client the session's id. */
 function afterAnswer(work: () => void): void {
   setImmediate(work);
 }

@@ -28,7 +28,7 @@ import { firstLine } from "./session/session-title.ts";
 
 const PAGE = 100;
 
-/** A session as the program that runs this makes it. */
+/** What the program that runs this needs to open a session. */
 export interface SessionOrder
   extends Pick<CreateAgentSessionOptions, "additionalDirectories" | "overlay" | "mcpServers"> {
   readonly cwd: string;
@@ -49,9 +49,11 @@ export interface SessionSource {
   readonly agentDirectory: string;
   /** The folder of session files, if not that of the agent directory; may depend on the project. */
   readonly sessionDirectory: (cwd: string | undefined) => Promise<string | undefined>;
-  /** Whether the tools act on another machine, whose folders are not looked for on this one. */
+  /** Whether the tools act on another machine, so that folders are not checked on this one. */
   readonly isElsewhere?: boolean | undefined;
-  /** The folder of sessions that are opened without one and whose own no longer exists. */
+  /**
+   * The fallback folder for a session that is opened without one and whose own no longer exists.
+   */
   readonly cwd: string;
 }
 
@@ -60,7 +62,7 @@ export class Sessions {
   readonly #open = new Map<string, AcpSession>();
   readonly #turns = new Turns();
   readonly #offeredLogins = new Set<string>();
-  /** The client has logged out; until it authenticates, only open sessions go on. */
+  /** Whether the client has logged out; until it authenticates, only open sessions continue. */
   isLoggedOut = false;
   capabilities: ClientCapabilities | undefined;
 
@@ -77,8 +79,8 @@ export class Sessions {
   }
 
   /**
-   * The session with this id: an open one, or one from the disk, which works in its own folder unless
-   * another one is wanted. An open one that has other additional folders is closed and opened again.
+   * The session with this id. A session from the disk works in its own folder, unless the client wants another one. An
+   * open session with other additional folders is closed and opened again.
    *
    * @throws {RequestError} -32002 if there is none, -32602 for anything but a folder
    */
@@ -93,7 +95,7 @@ export class Sessions {
         isDeepStrictEqual(open?.additionalDirectories, folders.additionalDirectories);
       if (open !== undefined && !isAsWanted) await this.#close(sessionId);
       else if (open !== undefined) {
-        // Without any, those of the configuration would be stopped, too.
+        // An empty list would also stop the configured servers.
         if (servers.length > 0) await open.session.mcp.set(mcpServers);
         return open;
       }
@@ -105,10 +107,10 @@ export class Sessions {
     });
   }
 
-  /** Cancels the prompts of a session; nothing if it is not open. */
+  /** Cancels the prompts of a session, if it is open. */
   async cancel(sessionId: string): Promise<void> {
     await this.#turns.take(sessionId, async () => {
-      // A prompt that came before has reached its session by then.
+      // Lets a prompt that was sent before reach its session first.
       await new Promise((resolve) => setImmediate(resolve));
       this.#open.get(sessionId)?.cancel();
     });
@@ -118,7 +120,7 @@ export class Sessions {
     for (const open of this.#open.values()) open.cancel();
   }
 
-  /** Closes a session; one that is not open stays as it is. */
+  /** Closes a session, if it is open. */
   async close(sessionId: string): Promise<void> {
     await this.#turns.take(sessionId, () => this.#close(sessionId));
   }
@@ -128,12 +130,12 @@ export class Sessions {
     await Promise.all([...ids].map((id) => this.close(id)));
   }
 
-  /** Deletes a session's file; one that is not there is as good as deleted. */
+  /** Deletes a session's file; a missing file is not an error. */
   async delete(sessionId: string): Promise<void> {
     await this.#turns.take(sessionId, async () => {
       const { header, path: own } = this.#open.get(sessionId)?.session.log ?? {};
       await this.#close(sessionId);
-      // An extension may have gone on with another session, which is not meant.
+      // An extension may have switched to another session, which must not be deleted.
       const path = header?.id === sessionId ? own : await this.#pathOf(sessionId, undefined);
       if (path === undefined) return;
       await deleteSession(path).catch((error: unknown) => {
@@ -162,7 +164,7 @@ export class Sessions {
     const { sessions, next } = await listSessionPage(places, { start, limit: PAGE });
     return {
       sessions: sessions
-        // The protocol has no other folders; a file of another program may.
+        // The protocol allows only absolute paths; a file of another program may have others.
         .filter((one) => isAbsolute(one.cwd))
         .map(({ id, name, firstMessage, modified, ...one }) => ({
           sessionId: id,
@@ -175,7 +177,7 @@ export class Sessions {
     };
   }
 
-  /** Which folders a client wants besides its own is not kept in the file. */
+  /** A session file does not record the additional folders that a client wants. */
   #foldersOfOpen(sessionId: string): Pick<SessionInfo, "additionalDirectories"> {
     const folders = this.#open.get(sessionId)?.additionalDirectories ?? [];
     return folders.length === 0 ? {} : { additionalDirectories: [...folders] };
@@ -221,7 +223,7 @@ export class Sessions {
     return opened;
   }
 
-  /** @throws {RequestError} -32602 for what is not a folder */
+  /** @throws {RequestError} -32602 if a path is not a folder */
   #foldersOf({ cwd, additionalDirectories = [] }: Wanted) {
     if (!this.#source.isElsewhere) {
       checkFolder("cwd", cwd);
@@ -234,7 +236,7 @@ export class Sessions {
     return { cwd, additionalDirectories: [...others] };
   }
 
-  /** Notices of extensions; dialogs are asked as requests. */
+  /** Extension notices; dialogs are sent as requests. */
   #uiRequests(client: AgentContext, sessionId: string): SessionOrder["sendUiRequest"] {
     const { capabilities } = this;
     if (!capabilities?.session?.notices && !capabilities?.elicitation?.form) return undefined;
@@ -259,7 +261,7 @@ function checkFolder(field: string, path: string): void {
   try {
     isFolder = statSync(path).isDirectory();
   } catch {
-    // Missing, or not to be read.
+    // Missing or unreadable.
   }
   if (!isFolder) throw invalidParams(field, `${path} is not a folder`);
 }

@@ -8,17 +8,17 @@ import {
 } from "@tau-agent/rpc-protocol/workspace";
 import { detectImageType } from "@tau-agent/system";
 
-/** How much of a file tells whether it is an image. */
+/** How many bytes of a file are read to detect an image. */
 const HEAD_BYTES = 64;
 
 export interface ClientPlace {
   readonly client: AgentContext;
   readonly sessionId: string;
-  /** Aborted with the current run; undefined while idle. */
+  /** Aborts with the current run; undefined while the session is idle. */
   readonly signal: () => AbortSignal | undefined;
 }
 
-/** The texts of a workspace as the client has them, where it offers that: buffers may not be saved yet. */
+/** The text files of a workspace as the client has them, if it offers that: its buffers may be unsaved. */
 export function clientFiles(
   local: Workspace,
   place: ClientPlace,
@@ -35,7 +35,7 @@ export function clientFiles(
   };
 }
 
-/** Only texts are had that way: an image is read from the disk. */
+/** The client can only read text, so images are read from the disk. */
 async function readText(
   local: Workspace,
   { client, sessionId, signal: runSignal }: ClientPlace,
@@ -83,7 +83,7 @@ async function writeText(
     });
 }
 
-/** What no text can be written to, as on the disk. */
+/** Refuses folders and special files, as a write to the disk would. */
 async function refuseOthers(
   local: Workspace,
   path: string,
@@ -94,7 +94,9 @@ async function refuseOthers(
   if (found?.kind === "other") throw new WorkspaceError("failed", "Not a regular file", { path });
 }
 
-/** For `catch`: the client may have what the disk has not. */
+/**
+ * For `catch`: ignores a failure on the disk, since the client may have a file that the disk lacks.
+ */
 function unlessRefused(error: unknown): undefined {
   if (error instanceof WorkspaceError && error.code === "not_allowed") throw error;
   return undefined;
@@ -108,12 +110,12 @@ function textOf(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** A request whose answer is not waited for once the run is aborted. */
+/** Request options that stop waiting for the answer once the run is aborted. */
 export function untilAborted(signal: AbortSignal | undefined) {
   return signal === undefined ? {} : { cancellationSignal: signal, stopWaitingOnCancel: true };
 }
 
-/** A missing file is told apart, as on the disk. */
+/** Distinguishes a missing file from other failures, as the disk does. */
 function fileFailure(error: unknown, action: string, path: string): Error {
   const options = { path, cause: error };
   if (error instanceof RequestError && error.code === -32002) {

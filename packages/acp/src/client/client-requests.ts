@@ -18,23 +18,23 @@ export interface QuestionPlace {
   readonly capabilities: ClientCapabilities | undefined;
   readonly sessionId: string;
   readonly session: Pick<AgentSession, "requests" | "permissions" | "previewChange">;
-  /** Everything before the question has been sent; gives the client's id of the call. */
+  /** Sends all earlier updates and the call, and returns the client's id of the call. */
   readonly callShown: (request: ApprovalRequest, signal: AbortSignal) => Promise<string>;
-  /** The client's id of a call; undefined if it knows none. */
+  /** The client's id of a call; undefined if the client does not know the call. */
   readonly idOfCall: (toolCallId: string) => string | undefined;
   readonly onDecided: (request: ApprovalRequest, isAllowed: boolean) => void;
 }
 
-/** The question whether a tool may run. */
+/** Asks whether a tool may run. */
 export type ApprovalRequest = Extract<PendingRequest, { method: "tool_approval" }>;
 
 type QuestionRequest = Extract<PendingRequest, { method: "question" }>;
 
-/** Asks the client what the session asks: permissions, and dialogs as forms. */
+/** Forwards the session's questions to the client: permissions, and dialogs as forms. */
 export class ClientRequests implements RequestSink {
   readonly #place: QuestionPlace;
   readonly #open = new Map<string, AbortController>();
-  /** The client's ids of pages, by the server that they belong to and by the server's own id. */
+  /** The client's ids of open pages, by server and the server's own id. */
   readonly #pages = new Map<string, string>();
 
   constructor(place: QuestionPlace) {
@@ -43,7 +43,7 @@ export class ClientRequests implements RequestSink {
 
   answers(method: HostRequestMethod): boolean {
     if (method === "tool_approval" || method === "question") return true;
-    // No editor has a form for keys.
+    // No editor has a form for entering keys.
     if (isWork({ method }) || method === "credential") return false;
     const { form, url } = this.#place.capabilities?.elicitation ?? {};
     if (method === "elicitation") return form != null || url != null;
@@ -55,7 +55,7 @@ export class ClientRequests implements RequestSink {
     if (this.#open.has(request.id)) return true;
     const controller = new AbortController();
     this.#open.set(request.id, controller);
-    // Not within the request: an answer at once would find it half open.
+    // Deferred: an immediate answer would arrive before the request is fully open.
     queueMicrotask(() => void this.#ask(request, controller.signal));
     return true;
   }
@@ -66,7 +66,10 @@ export class ClientRequests implements RequestSink {
     if (request.method === "tool_approval") this.#place.onDecided(request, outcome === "allow");
   }
 
-  /** What a server wanted done on a page is done; without an id it was the login. */
+  /**
+   * Tells the client that the user is done with a server's page; without an id, the page was the
+   * login.
+   */
   completed(server: string, elicitationId?: string): void {
     const key = pageKey(server, elicitationId);
     const id = this.#pages.get(key);
@@ -120,7 +123,7 @@ export class ClientRequests implements RequestSink {
     return result;
   }
 
-  /** All questions as one form. */
+  /** Asks all questions in one form. */
   async #fillIn({ params, toolCallId }: QuestionRequest, signal: AbortSignal): Promise<unknown> {
     const { client, sessionId, idOfCall } = this.#place;
     const shownCall = toolCallId && idOfCall(toolCallId);
@@ -137,7 +140,7 @@ export class ClientRequests implements RequestSink {
     return formAnswers(params, answer);
   }
 
-  /** One question after the other, in the dialog for permissions. */
+  /** Asks one question after the other, in the permission dialog. */
   async #choose({ id, params, toolCallId }: QuestionRequest, signal: AbortSignal) {
     const { client, sessionId, idOfCall } = this.#place;
     const shownCall = toolCallId && idOfCall(toolCallId);
@@ -172,7 +175,7 @@ export class ClientRequests implements RequestSink {
     if (elicitation === undefined) throw new Error("This cannot be asked.");
     const toolCallId = request.toolCallId && idOfCall(request.toolCallId);
     const page = elicitation.mode === "url" ? pageOf(request) : undefined;
-    // The page may be done before the client says that it was opened.
+    // The user may finish with the page before the client confirms that it was opened.
     if (page !== undefined) this.#pages.set(page, request.id);
     let isAccepted = false;
     try {

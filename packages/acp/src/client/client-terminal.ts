@@ -11,13 +11,13 @@ import { within } from "@tau-agent/system";
 const OUTPUT_BYTES = 1024 * 1024;
 /** How long the client may take to end a command and to hand over its output. */
 const END_MS = 1_000;
-/** The longest a timer can run. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 export interface TerminalPlace {
   readonly client: AgentContext;
   readonly sessionId: string;
-  /** The variables of this process: the terminal has them, too. */
+  /** The variables of this process, which the terminal inherits. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly onTerminal: (terminalId: string) => void;
 }
@@ -33,7 +33,7 @@ export function clientTerminal(local: Workspace, place: TerminalPlace): Workspac
       const creating = create(place, { ...options, shell, cwd: options.cwd ?? local.cwd });
       const terminal = await Promise.race([creating, stopped.promise]);
       if ("stoppedFor" in terminal) {
-        // The client may still make it.
+        // The client may still create the terminal.
         void creating.then(discard, () => {});
         stopped.clear();
         return processOf(Promise.resolve(exitOf(terminal)), async () => {});
@@ -80,7 +80,7 @@ function create({ client, sessionId, environment }: TerminalPlace, order: Ordere
     });
 }
 
-/** What differs from the terminal's own variables; what it is to be without is empty. */
+/** The variables that differ from the terminal's own. Removed variables become empty. */
 function changedVariables(
   wanted: Readonly<Record<string, string | null>>,
   own: Readonly<Record<string, string | undefined>>,
@@ -128,7 +128,7 @@ async function discard(terminal: TerminalHandle): Promise<void> {
   await inTime(terminal.release());
 }
 
-/** Settles when the call is aborted, or its time is over. */
+/** Settles when the call is aborted or times out. */
 function stopOf({ signal, timeoutMs }: WorkspaceSpawnOptions) {
   const { promise, resolve } = Promise.withResolvers<Stopped>();
   const onAbort = (): void => resolve({ stoppedFor: "aborted" });
@@ -146,7 +146,7 @@ function stopOf({ signal, timeoutMs }: WorkspaceSpawnOptions) {
   };
 }
 
-/** What the client answers, unless it takes too long or cannot. */
+/** The client's answer; undefined if it fails or takes too long. */
 async function inTime<Value>(work: Promise<Value>): Promise<Value | undefined> {
   return within(END_MS, work).catch(() => undefined);
 }

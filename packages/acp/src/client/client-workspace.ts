@@ -9,8 +9,8 @@ export interface OverlayPlace extends ClientPlace {
 }
 
 /**
- * This machine with the files of the client, and for a call of `bash` with its terminals, as far as it offers
- * them; undefined where it offers nothing.
+ * This machine with the client's files and, for `bash`, its terminals, as far as the client offers them; undefined if
+ * it offers neither.
  */
 export function clientOverlay(
   place: OverlayPlace,

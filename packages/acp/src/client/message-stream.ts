@@ -2,14 +2,14 @@ import { type AnyMessage, RequestError, type Stream } from "@agentclientprotocol
 import { encodeLine, LineDecoder } from "@tau-agent/rpc-protocol/plain";
 
 export interface MessageOutput {
-  /** Returns false when the reader is behind. */
+  /** Returns false when the reader cannot keep up. */
   write(text: string, onWritten?: () => void): boolean;
   onDrain(listener: () => void): void;
 }
 
-/** When this many messages wait, no more is read. */
+/** Reading pauses when this many messages are waiting. */
 const MAX_WAITING = 256;
-/** How long the last answers may take: an agent has to end soon after its input. */
+/** How long the last answers may take: an agent must exit soon after its input ends. */
 const LAST_ANSWERS_MS = 1_500;
 
 export class MessageStream {
@@ -18,7 +18,7 @@ export class MessageStream {
   readonly #output: MessageOutput;
   readonly #lines = new LineDecoder();
   readonly #waiting: AnyMessage[] = [];
-  /** Requests of the client without an answer. */
+  /** Requests of the client that have no answer yet. */
   readonly #unanswered = new Set<string | number | null>();
   readonly #drained = new Set<() => void>();
   #controller: ReadableStreamDefaultController<AnyMessage> | undefined;
@@ -52,7 +52,7 @@ export class MessageStream {
     input.on("error", end);
   }
 
-  /** Resolves once every request has its answer, or after a short while. */
+  /** Resolves once every request has its answer, or after {@link LAST_ANSWERS_MS}. */
   async answered(): Promise<void> {
     if (this.#isAnswered) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -62,7 +62,7 @@ export class MessageStream {
     clearTimeout(timer);
   }
 
-  /** Stops waiting for a reader that is behind: the process ends. */
+  /** Stops waiting for a slow reader, because the process is about to exit. */
   stopWaiting(): void {
     this.#waits = false;
     for (const go of this.#drained) go();
@@ -73,12 +73,12 @@ export class MessageStream {
     try {
       this.#controller?.close();
     } catch {
-      // It has been closed.
+      // Already closed.
     }
     this.#controller = undefined;
   }
 
-  /** Resolves once everything has been handed to the system. */
+  /** Resolves once all output has been handed to the operating system. */
   flushed(): Promise<void> {
     return this.#written;
   }
@@ -103,7 +103,7 @@ export class MessageStream {
     this.#deliver();
   }
 
-  /** One message at a time: each reaches its handler before the next, whichever handlers they are. */
+  /** Delivers one message at a time, so that each reaches its handler before the next. */
   #deliver(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;

@@ -8,7 +8,7 @@ import { planUpdate } from "./plan.ts";
 import { turnEnd } from "./stop-reason.ts";
 import { usageUpdate } from "./usage.ts";
 
-describe("the end of a turn", () => {
+describe("stop reasons", () => {
   const reply = (stopReason: string) => ({ role: "assistant", stopReason, content: [] });
   const result = (given: object): PromptResult =>
     ({ id: undefined, status: "completed", text: "", messages: [], ...given }) as PromptResult;
@@ -20,11 +20,11 @@ describe("the end of a turn", () => {
     [{ status: "handled" }, "end_turn"],
     [{ status: "aborted" }, "cancelled"],
     [{ status: "error", error: "no", code: "content_filtered" }, "refusal"],
-  ])("of %j is %s", (given, stopReason) => {
+  ])("maps %j to %s", (given, stopReason) => {
     expect(turnEnd(result(given))).toMatchObject({ stopReason });
   });
 
-  it("that a limit has stopped is not one that the client has cancelled", () => {
+  it("reports a used-up limit as max_turn_requests, not as cancelled", () => {
     const stopped = result({ status: "aborted" });
     const text = "The budget is used up";
     expect(turnEnd(stopped, text)).toEqual({ stopReason: "max_turn_requests", text });
@@ -35,18 +35,18 @@ describe("the end of a turn", () => {
     [{ error: "bad key", code: "auth" }, -32000],
     [{ error: "too busy", code: "overloaded" }, -32603],
     [{ error: "disk full" }, -32603],
-  ])("with the failure %j is an error", (given, code) => {
+  ])("turns the failure %j into an error", (given, code) => {
     const failed = result({ status: "error", ...given });
     expect(() => turnEnd(failed)).toThrow(expect.objectContaining({ code, message: given.error }));
   });
 });
 
-describe("the answer to a permission", () => {
+describe("permission answers", () => {
   const params = { toolName: "bash", input: {}, cwd: "/", title: "", reason: "" };
   const rule = { tool: "bash", match: "x", action: "allow" as const };
   const all: PermissionOption[] = permissionOptions({ ...params, suggestions: [rule] });
 
-  it("offers what lasts only where a rule can say it", () => {
+  it("offers lasting options only if a rule can express them", () => {
     expect(all.map(({ kind }) => kind)).toEqual([
       "allow_once",
       "allow_always",
@@ -59,7 +59,7 @@ describe("the answer to a permission", () => {
     expect(permissionAnswer(outcome, few).result).toEqual({ decision: "deny" });
   });
 
-  it.each([undefined, { outcome: "cancelled" as const }])("%j is a no", (outcome) => {
+  it.each([undefined, { outcome: "cancelled" as const }])("treats %j as a denial", (outcome) => {
     expect(permissionAnswer(outcome, all)).toEqual({
       result: { decision: "deny" },
       deniesFromNowOn: false,
@@ -67,7 +67,7 @@ describe("the answer to a permission", () => {
   });
 });
 
-describe("a dialog", () => {
+describe("dialogs", () => {
   const head = { type: "extension_ui_request" as const, id: "1", title: "T" };
   const select: ExtensionUiRequest = { ...head, method: "select", options: ["a", "b"] };
   const confirm: ExtensionUiRequest = { ...head, method: "confirm", message: "M" };
@@ -82,17 +82,17 @@ describe("a dialog", () => {
     [input, { action: "accept" as const, content: { value: "" } }, { value: "" }],
     [input, { action: "accept" as const, content: { value: 5 } }, { cancelled: true }],
     [input, undefined, { cancelled: true }],
-  ])("%j answered with %j", (dialog, answer, wanted) => {
+  ])("maps %j answered with %j", (dialog, answer, wanted) => {
     expect(dialogForm(dialog)?.requestedSchema.required).toEqual(["value"]);
     expect(dialogAnswer(dialog, answer)).toEqual(wanted);
   });
 
-  it("that asks nothing has no form", () => {
+  it("have no form if they ask nothing", () => {
     expect(dialogForm({ ...head, method: "setTitle" })).toBeUndefined();
   });
 });
 
-it("a session without a model has no choice of models, and no window to fill", () => {
+it("a session without a model offers no choice of models and reports no context window", () => {
   const choices = {
     model: undefined,
     models: [],
@@ -103,7 +103,7 @@ it("a session without a model has no choice of models, and no window to fill", (
   expect(usageUpdate({ tokens: 5, contextWindow: undefined, cost: 1 })).toEqual([]);
 });
 
-it("what was given up is not planned", () => {
+it("abandoned todos are left out of the plan", () => {
   const todos = [
     { content: "a", status: "abandoned" as const },
     { content: "b", status: "pending" as const },

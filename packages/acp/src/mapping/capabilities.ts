@@ -1,6 +1,6 @@
 import type { AuthMethod, ClientCapabilities, InitializeResponse } from "@agentclientprotocol/sdk";
 
-/** The version of the protocol that is spoken, whatever a client asks for. */
+/** The only version of the protocol that Tau speaks, whatever the client requests. */
 const VERSION = 1;
 
 export interface AgentInfo {
@@ -33,7 +33,7 @@ export function initializeResponse(
   };
 }
 
-/** The ways to a key. Only a client with a terminal can show a login. */
+/** The ways to get a key. Only a client with a terminal can show a login. */
 export function authMethods(client: ClientCapabilities | undefined): AuthMethod[] {
   const keys = {
     id: "keys",

@@ -1,7 +1,7 @@
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { CommandInfo } from "@tau-agent/coding-agent";
 
-/** The commands that a prompt may begin with, as the client lists them: without the slash. */
+/** The commands that a prompt may begin with, in the client's form: without the slash. */
 export function commandsUpdate(commands: readonly CommandInfo[]): SessionUpdate {
   return {
     sessionUpdate: "available_commands_update",

@@ -19,7 +19,7 @@ const modes: readonly DescribedMode[] = [
   { id: "readOnly", name: "Read only", description: "Only tools that read may run." },
 ];
 
-/** @param least - the mode of the host's policy, which refuses those that are less strict */
+/** @param least - the mode of the host's policy; less strict modes are refused */
 export function modeState(
   currentModeId: PermissionMode,
   least: PermissionMode = "all",
@@ -75,7 +75,7 @@ export function modelValue({ provider, id }: Model): string {
   return `${provider}/${id}`;
 }
 
-/** A session may have a model of its own that no list knows. */
+/** A session may use a model that is in no list. */
 function withCurrent(models: readonly Model[], model: Model): readonly Model[] {
   const value = modelValue(model);
   return models.some((one) => modelValue(one) === value) ? models : [model, ...models];

@@ -6,14 +6,14 @@ function contentBlock(block: UserContent): ContentBlock {
   return { type: "image", data: block.data, mimeType: block.mimeType };
 }
 
-/** The blocks of a message that is a text or a list; without empty texts. */
+/** The blocks of a message whose content is a string or a list; empty texts are dropped. */
 export function contentBlocks(content: string | readonly UserContent[]): ContentBlock[] {
   const blocks: readonly UserContent[] =
     typeof content === "string" ? [{ type: "text", text: content }] : content;
   return blocks.filter((block) => block.type !== "text" || block.text !== "").map(contentBlock);
 }
 
-/** Updates of one message: the client puts its chunks together by the id. */
+/** Updates of one message: the client joins chunks that have the same id. */
 export function* ofMessage(
   messageId: string,
   updates: Iterable<SessionUpdate>,
@@ -28,7 +28,7 @@ export function* ofMessage(
   }
 }
 
-/** What a tool said, for people. With `isCode`, texts keep their lines and spaces. */
+/** A tool's output for display. With `isCode`, texts keep their line breaks and spaces. */
 export function toolContent(
   content: readonly UserContent[],
   { isCode }: { readonly isCode: boolean },
@@ -42,7 +42,7 @@ export function toolContent(
     });
 }
 
-/** A text in a Markdown block that nothing in it can close. */
+/** A text as a fenced Markdown block, with a fence that the text cannot close. */
 export function fenced(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   const fence = "`".repeat(longest + 1);

@@ -16,7 +16,7 @@ interface ToolTraits {
   readonly hasPlace: boolean;
 }
 
-/** The tools that Tau brings; every other tool is shown by its name. */
+/** Tau's own tools; every other tool is shown by its name. */
 const tools: Readonly<Record<string, ToolTraits>> = {
   read: { kind: "read", title: ({ path }) => `Read ${shown(path)}`, hasPlace: true },
   edit: { kind: "edit", title: ({ path }) => `Edit ${shown(path)}`, hasPlace: true },
@@ -29,14 +29,14 @@ const tools: Readonly<Record<string, ToolTraits>> = {
   task: { kind: "other", title: taskTitle, hasPlace: false },
 };
 
-/** Tools whose texts are lines of files or programs, not prose. */
+/** Tools whose output is file content or program output, not prose. */
 const codeTools: ReadonlySet<string> = new Set(["read", "grep", "find", "ls", "bash"]);
 
 export function saysCode(toolName: string): boolean {
   return codeTools.has(toolName);
 }
 
-/** Describes a call. Its arguments may be anything: they come from a model. */
+/** Describes a call. The arguments come from a model, so they may have any shape. */
 export function describeCall(toolName: string, args: unknown, cwd: string): DescribedCall {
   const given = asArguments(args);
   const traits = Object.hasOwn(tools, toolName) ? tools[toolName] : undefined;

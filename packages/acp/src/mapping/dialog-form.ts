@@ -31,7 +31,7 @@ export function dialogForm(dialog: ExtensionUiRequest): DialogForm | undefined {
   }
 }
 
-/** What the answer to the form of a dialog means. A choice that was not offered does not count. */
+/** The dialog's result for an answer to its form. A choice that was not offered is ignored. */
 export function dialogAnswer(
   dialog: ExtensionUiRequest,
   answer: CreateElicitationResponse | undefined,

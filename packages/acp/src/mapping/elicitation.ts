@@ -3,7 +3,7 @@ import type { PendingRequest } from "@tau-agent/rpc-protocol";
 import { asDialog, resultOfDialog } from "@tau-agent/rpc-protocol/plain";
 import { dialogAnswer, dialogForm } from "./dialog-form.ts";
 
-/** What is asked of a user, without the session. */
+/** What the user is asked, without the session. */
 type Elicitation =
   | {
       readonly mode: "form";
@@ -17,14 +17,14 @@ type Elicitation =
       readonly elicitationId: string;
     };
 
-/** A request of the session as a form, or as a page to open; undefined for one that is neither. */
+/** A request of the session as a form or as a page to open; undefined if it is neither. */
 export function elicitationOf(request: PendingRequest): Elicitation | undefined {
   switch (request.method) {
     case "elicitation": {
       const { server, message, mode, url = "", requestedSchema = {} } = request.params;
       const said = `${server}: ${message}`;
       if (mode === "url") {
-        // Two servers may have the same id.
+        // Two servers may use the same id.
         return { mode, message: said, url, elicitationId: request.id };
       }
       const schema: ElicitationSchema = { ...requestedSchema, type: "object" };
@@ -45,9 +45,9 @@ export function elicitationOf(request: PendingRequest): Elicitation | undefined 
 }
 
 /**
- * What an answer means for the request that it belongs to.
+ * The result of the request for the client's answer.
  *
- * @throws {Error} the page of a login was not opened
+ * @throws {Error} if the client did not open the login page
  */
 export function elicitedResult(
   request: PendingRequest,

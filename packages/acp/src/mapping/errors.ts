@@ -1,10 +1,10 @@
 import { RequestError } from "@agentclientprotocol/sdk";
 import { CodedError } from "@tau-agent/rpc-protocol/plain";
 
-/** Without a key no prompt can be answered; the client offers its ways to log in. */
+/** Without a key or model no prompt can be answered; the client offers its ways to log in. */
 const authCodes: ReadonlySet<string> = new Set(["no_key", "no_model", "key_unresolved"]);
 
-/** What is wrong is in the request. */
+/** The request itself is at fault. */
 const paramCodes: ReadonlySet<string> = new Set([
   "invalid_image",
   "image_unusable",
@@ -13,7 +13,7 @@ const paramCodes: ReadonlySet<string> = new Set([
   "prompt_empty",
 ]);
 
-/** An error as the client receives it, with the code that the protocol has for it. */
+/** An error with its JSON-RPC code, as the client receives it. */
 export function requestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (error instanceof CodedError) return codedError(error.code, error.message);
@@ -21,7 +21,7 @@ export function requestError(error: unknown): RequestError {
   return new RequestError(-32603, message === "" ? "Internal error" : message);
 }
 
-/** An error with one of Tau's codes; of a vendor's only `auth` is told apart. */
+/** An error with one of Tau's codes; of the vendors' codes, only `auth` is mapped. */
 export function codedError(code: string | undefined, message: string): RequestError {
   return new RequestError(rpcCodeOf(code), message, code === undefined ? undefined : { code });
 }

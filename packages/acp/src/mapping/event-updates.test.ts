@@ -27,7 +27,7 @@ const troubles = [
   { type: "error", error: " " },
 ];
 
-it("compactions and notices reach clients that show them", () => {
+it("sends compactions and notices to clients that show them", () => {
   expect(updates(troubles, all)).toEqual([
     { sessionUpdate: "compaction_update", compactionId: "compaction-1", status: "in_progress" },
     {
@@ -53,13 +53,13 @@ it("compactions and notices reach clients that show them", () => {
 });
 
 it.each([undefined, {}, { session: {} }, { session: { notices: null } }])(
-  "and no client that does not say so (%j)",
+  "sends neither to a client that does not announce support (%j)",
   (client) => {
     expect(updates(troubles, client)).toEqual([]);
   },
 );
 
-it("calls of a reply that broke off have failed", () => {
+it("marks the calls of a broken-off reply as failed", () => {
   const toolCall = { id: "1", name: "bash", arguments: { command: "x" } };
   const streamed = {
     type: "message_update",
@@ -75,7 +75,7 @@ it("calls of a reply that broke off have failed", () => {
   ]);
 });
 
-it("a replay has everything that was said, and leaves out what was retried", () => {
+it("replays the whole conversation, but not failed attempts", () => {
   const reply = (content: object[], stopReason = "stop") => ({
     role: "assistant",
     content,
@@ -144,7 +144,7 @@ it("a replay has everything that was said, and leaves out what was retried", () 
   ]);
 });
 
-it("results of an id that comes again belong to their calls", () => {
+it("matches each result to its own call when an id is reused", () => {
   const call = { type: "toolCall", id: "1", name: "x", arguments: {} };
   const entries = ["first", "second"].flatMap((text) => [
     { role: "assistant", content: [call], stopReason: "toolUse" },
@@ -164,7 +164,7 @@ it("results of an id that comes again belong to their calls", () => {
   expect(outputs).toEqual([{ text: "first" }, { text: "second" }]);
 });
 
-it("the place of a change is its first line", () => {
+it("locates a change at its first line", () => {
   const place = (before: string | undefined, after: string) =>
     changedPlace({ file: "/a", before, after }).line;
   expect(place(undefined, "a\nb\n")).toBe(1);

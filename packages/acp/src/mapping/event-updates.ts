@@ -30,7 +30,7 @@ export class EventUpdates {
   /**
    * The updates for an event.
    *
-   * @param change - for the start of a call, what it would change
+   * @param change - the change that a call would make, for its start event
    */
   map(event: SessionEvent, change?: FileChange | undefined): SessionUpdate[] {
     switch (event.type) {
@@ -60,7 +60,7 @@ export class EventUpdates {
     }
   }
 
-  /** Something for the user that does not belong to the conversation. */
+  /** A message for the user that is not part of the conversation. */
   notice(severity: "info" | "warning" | "error", title: string): SessionUpdate[] {
     return notice(this.client, severity, title);
   }
@@ -81,7 +81,7 @@ export class EventUpdates {
   }
 
   #ended(message: AgentMessage): SessionUpdate[] {
-    // The calls of a reply that failed are not run.
+    // The calls of a failed reply never run.
     if (isBroken(message)) return this.calls.fail({ begun: false });
     if (message.role !== "custom" || !message.display) return [];
     const chunks = contentBlocks(message.content).map((content) => ({

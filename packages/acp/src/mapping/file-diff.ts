@@ -4,12 +4,12 @@ import { absolutePath, asArguments } from "./describe-call.ts";
 
 const LINE_FEED = 10;
 
-/** A change as the client shows it; a new file has no old text. */
+/** A change as a diff for the client; a new file has no old text. */
 export function fileDiff({ file, before, after }: FileChange): ToolCallContent & Diff {
   return { type: "diff", path: file, oldText: before ?? null, newText: after };
 }
 
-/** The place of a change: the first line that differs, for an editor that follows. */
+/** The location of a change: the first line that differs, so that an editor can follow. */
 export function changedPlace({ file, before = "", after }: FileChange): ToolCallLocation {
   const length = Math.min(before.length, after.length);
   let at = 0;
@@ -21,10 +21,7 @@ export function changedPlace({ file, before = "", after }: FileChange): ToolCall
   return { path: file, line };
 }
 
-/**
- * The changes that the arguments of a call name, for a call of the past: what the files were then is not
- * kept.
- */
+/** The changes that the arguments of a past call describe: the earlier content of the files is not kept. */
 export function argumentDiffs(toolName: string, args: unknown, cwd: string): ToolCallContent[] {
   const { path, content, oldText, newText, edits } = asArguments(args);
   if (typeof path !== "string") return [];

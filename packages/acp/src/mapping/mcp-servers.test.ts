@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { mcpEntries } from "./mcp-servers.ts";
 
-it("servers of an editor are entries of mcp.json, each under a name of its own", () => {
+it("maps an editor's servers to entries of mcp.json with unique names", () => {
   const pair = { name: "KEY", value: "secret" };
   expect(
     mcpEntries([

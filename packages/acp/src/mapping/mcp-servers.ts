@@ -1,8 +1,8 @@
 import type { McpServer } from "@agentclientprotocol/sdk";
 
 /**
- * The MCP servers of a client by name, as entries of mcp.json. A second one of a name gets a number: both
- * are wanted.
+ * The client's MCP servers by name, as entries of mcp.json. A duplicate name gets a number, so that both servers are
+ * kept.
  */
 export function mcpEntries(servers: readonly McpServer[]): Record<string, object> {
   const entries: Record<string, object> = Object.create(null);

@@ -1,6 +1,6 @@
 import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
 
-/** Something for the user, for a client that shows such; nothing for others. */
+/** A notice for the user, if the client shows notices. */
 export function notice(
   client: ClientCapabilities | undefined,
   severity: "info" | "warning" | "error",

@@ -17,8 +17,8 @@ const always: readonly PermissionOption[] = [
 ];
 
 /**
- * The answers to choose from. A call that no rule can describe has none that last, and under a policy of
- * the host none allows for good.
+ * The options of a permission request. A call that no rule can describe has no lasting option, and under a policy of
+ * the host no call can be allowed for good.
  */
 export function permissionOptions(
   { suggestions }: ApprovalParams,
@@ -52,10 +52,10 @@ export function askedCall(
   };
 }
 
-/** What a person chose; everything but an option that allows is a no. */
+/** The user's decision; everything but an option that allows means no. */
 export interface PermissionAnswer {
   readonly result: ApprovalResult;
-  /** The call's rules deny from now on. */
+  /** Whether the call's rules deny from now on. */
   readonly deniesFromNowOn: boolean;
 }
 

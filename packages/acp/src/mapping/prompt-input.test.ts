@@ -6,8 +6,8 @@ import { promptInput } from "./prompt-input.ts";
 const text = (value: string): ContentBlock => ({ type: "text", text: value });
 const link = (name: string, uri: string): ContentBlock => ({ type: "resource_link", name, uri });
 
-describe("a prompt", () => {
-  it("keeps links in their sentence and texts apart", () => {
+describe("promptInput", () => {
+  it("keeps links within their sentence and separates adjacent texts", () => {
     const blocks = [
       text("see "),
       link("a b.ts", "file:///src/a%20b.ts#L3"),
@@ -21,7 +21,7 @@ describe("a prompt", () => {
     });
   });
 
-  it("takes the text of a file, and names what has none", () => {
+  it("extracts the text of embedded files, and only names the others", () => {
     const blob = Buffer.from('{"a":1}').toString("base64");
     const input = promptInput([
       { type: "resource", resource: { uri: "zed:///rule", text: "be kind" } },
@@ -36,17 +36,17 @@ describe("a prompt", () => {
     ).toEqual([
       ["zed:///rule", "be kind"],
       ["/a.json", '{"a":1}'],
-      // The session reads it, or sends it as it is.
+      // The session extracts its text, or sends the file as it is.
       ["/a.pdf", undefined],
     ]);
   });
 
-  it("of sound is refused with its place", () => {
+  it("refuses audio and names its position", () => {
     const sound: ContentBlock = { type: "audio", data: "", mimeType: "audio/wav" };
     expect(() => promptInput([text("hi"), sound])).toThrow(/prompt\[1\].*audio/);
   });
 
-  it("of any texts and links keeps all of them, in order", () => {
+  it("keeps any texts and links in order", () => {
     const blocks = fc.array(
       fc.oneof(
         fc.string().map(text),

@@ -11,17 +11,17 @@ export interface SessionPrompt extends Pick<PromptInput, "images" | "resources">
   readonly attachments?: readonly Attachment[];
 }
 
-/** The addresses that a prompt links to, other than files of the disk. */
+/** The addresses that a prompt links to, except for local files. */
 export function linkedAddresses(blocks: readonly ContentBlock[]): string[] {
   const uris = blocks.flatMap((block) => (block.type === "resource_link" ? [block.uri] : []));
   return [...new Set(uris)].filter((uri) => !uri.startsWith("file:") && URL.canParse(uri));
 }
 
 /**
- * The blocks of a prompt as text, images and attachments. A link stays where it is in the text; the
- * content of a file follows behind it.
+ * The blocks of a prompt as text, images and attachments. A link keeps its place in the text; the
+ * content of an embedded file becomes an attachment.
  *
- * @throws {RequestError} -32602 naming the block
+ * @throws {RequestError} -32602, naming the block
  */
 export function promptInput(blocks: readonly ContentBlock[]): SessionPrompt {
   const images: ImageContent[] = [];
@@ -91,7 +91,7 @@ function addResource(resource: EmbeddedResource["resource"], collected: Collecte
   });
 }
 
-/** What is not text is only named: the model may find a way to read it. */
+/** A file without text is only named: the model may find a way to read it. */
 function textOfBlob(blob: string, mimeType: string): string | undefined {
   return textTypes.test(mimeType) ? Buffer.from(blob, "base64").toString("utf8") : undefined;
 }
@@ -104,13 +104,13 @@ function nameOf(uri: string): string {
   return basename(placeOf(uri)) || uri;
 }
 
-/** Tools take paths, so files are named by theirs. */
+/** Tools take paths, so local files are named by their path. */
 function placeOf(uri: string): string {
   if (!uri.startsWith("file://")) return uri;
   return attempt(() => fileURLToPath(uri.replace(/[?#].*$/, ""))) ?? uri;
 }
 
-/** Links stay in their sentence; texts of different blocks are paragraphs. */
+/** Links stay in their sentence; adjacent text blocks become separate paragraphs. */
 function joined(pieces: Collected["pieces"]): string {
   let all = "";
   for (const [index, { text, isLink }] of pieces.entries()) {

@@ -10,7 +10,7 @@ import type { QuestionParams } from "@tau-agent/coding-agent";
 type Questions = QuestionParams["questions"];
 type Question = Questions[number];
 
-/** The questions of a request as one form: for each its options, and a line for one's own words. */
+/** The questions of a request as one form: the options of each, and a field for a free answer. */
 export function questionForm({ questions }: QuestionParams): {
   message: string;
   requestedSchema: ElicitationSchema;
@@ -25,7 +25,7 @@ export function questionForm({ questions }: QuestionParams): {
   };
 }
 
-/** The answers in a form that was filled in; an empty answer is refused by its reader. */
+/** The answers from a filled-in form. The caller refuses empty answers. */
 export function formAnswers(
   { questions }: QuestionParams,
   answer: CreateElicitationResponse | undefined,
@@ -40,7 +40,7 @@ export function formAnswers(
   return { answers };
 }
 
-/** What an editor without forms is asked: one question, to be answered by a button. */
+/** For an editor without forms: one question, with a button for each option. */
 export function questionOptions({ options }: Question): PermissionOption[] {
   return [
     ...options.map(({ label }, index) => {
@@ -50,14 +50,14 @@ export function questionOptions({ options }: Question): PermissionOption[] {
   ];
 }
 
-/** The question as the call that such an editor shows. */
+/** The question as a tool call, for an editor without forms. */
 export function questionCall(question: Question, toolCallId: string): ToolCallUpdate {
   const content = { type: "text" as const, text: questionText(question) };
   const shown = { title: question.question, kind: "think", status: "pending" } as const;
   return { toolCallId, ...shown, content: [{ type: "content", content }] };
 }
 
-/** A question with what its options mean. */
+/** A question with descriptions of its options. */
 function questionText({ question, options }: Question): string {
   const described = options.filter(({ description }) => description);
   return [question, ...described.map((it) => `${it.label}: ${it.description}`)].join("\n");

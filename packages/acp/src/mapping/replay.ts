@@ -13,17 +13,17 @@ import { said } from "./event-updates.ts";
 import { argumentDiffs } from "./file-diff.ts";
 import type { ToolCalls } from "./tool-calls.ts";
 
-/** What a replay is made with. */
+/** What a replay needs. */
 export interface ReplayOptions {
-  /** Knows the ids of calls, so that later calls get others. */
+  /** Remembers the ids of calls, so that later calls get new ones. */
   readonly calls: ToolCalls;
   readonly cwd: string;
   readonly client: ClientCapabilities | undefined;
 }
 
 /**
- * A conversation as the client would have seen it: prompts, thoughts, replies and calls with what came
- * of them. A call without a result has failed.
+ * A conversation as the client would have seen it: prompts, thoughts, replies, and calls with their results. A call
+ * without a result counts as failed.
  */
 export function* replay(
   entries: readonly SessionEntry[],
@@ -46,7 +46,7 @@ export function* replay(
   }
 }
 
-/** Results by call, the last one first: an id may come again. */
+/** Results by call id, the latest first: an id may be reused. */
 type Results = Map<string, ToolResultMessage[]>;
 
 function resultsOf(entries: readonly SessionEntry[]): Results {
@@ -83,7 +83,7 @@ function* replayed(
   }
 }
 
-/** What a user has said; nothing of other messages. */
+/** The content of a user message; nothing for other messages. */
 export function* userMessage(message: AgentMessage): Generator<SessionUpdate> {
   if (message.role === "user") yield* chunks("user_message_chunk", message.content);
 }
@@ -93,7 +93,7 @@ function* reply(
   results: Results,
   options: ReplayOptions,
 ): Generator<SessionUpdate> {
-  // A failed attempt stays in the file; another reply follows it.
+  // The log keeps a failed attempt, and another reply follows it.
   if (message.stopReason === "error") return;
   for (const block of message.content) {
     if (block.type === "text") yield* said("agent_message_chunk", block.text);
@@ -107,7 +107,7 @@ function* call(
   result: ToolResultMessage | undefined,
   { calls, cwd }: ReplayOptions,
 ): Generator<SessionUpdate> {
-  // A call that runs now is known to the client.
+  // The client already knows a call that is running now.
   if (calls.idOf(id) !== undefined) return;
   yield* calls.announce({ id, name, args });
   if (result === undefined) {
@@ -121,7 +121,7 @@ function* call(
   yield diffs.length === 0 ? update : ({ ...update, content: diffs } as SessionUpdate);
 }
 
-/** A command that the user ran. */
+/** A shell command that the user ran. */
 function* command(
   { command: line, output, exitCode, cancelled }: BashExecutionMessage,
   { calls }: ReplayOptions,

@@ -4,14 +4,14 @@ import { codedError } from "./errors.ts";
 
 export interface TurnEnd {
   readonly stopReason: StopReason;
-  /** A text of the vendor or the host that is not part of the conversation. */
+  /** A message from the vendor or the host that is not part of the conversation. */
   readonly text?: string | undefined;
 }
 
 /**
  * How the turn of a prompt ended.
  *
- * @param usedUp - what to say if a limit of the session has stopped the turn
+ * @param usedUp - the message to show if a limit of the session stopped the turn
  * @throws {RequestError} -32000 if the vendor refused the key, -32603 for other failures
  */
 export function turnEnd(
@@ -19,7 +19,7 @@ export function turnEnd(
   usedUp?: string | undefined,
 ): TurnEnd {
   if (status === "aborted") {
-    // The client has cancelled nothing then; the protocol has one word for all limits of a turn.
+    // The client did not cancel; the protocol has one stop reason for all limits of a turn.
     if (usedUp !== undefined) return { stopReason: "max_turn_requests", text: usedUp };
     return { stopReason: "cancelled" };
   }

@@ -7,7 +7,7 @@ import { ToolCalls } from "./tool-calls.ts";
 const done = { content: [{ type: "text" as const, text: "ok" }], details: {} };
 const call = (id: string, name = "bash") => ({ id, name, args: { command: "x" } });
 
-it("a call is announced once, runs once and ends once", () => {
+it("announces, runs and ends each call once", () => {
   const calls = new ToolCalls(() => "/w");
   const kinds = [
     ...calls.announce(call("1")),
@@ -28,7 +28,7 @@ it("a call is announced once, runs once and ends once", () => {
   ]);
 });
 
-it("an id that a vendor uses again is another one for the client", () => {
+it("gives an id that a vendor reuses a new id for the client", () => {
   const calls = new ToolCalls(() => "/w");
   calls.noteUsed("1");
   const ids = [1, 2].map(() => {
@@ -40,7 +40,7 @@ it("an id that a vendor uses again is another one for the client", () => {
   expect(ids).toEqual(["1#2", "1#3"]);
 });
 
-it("a diff stays when the call succeeds, and gives way to what went wrong", () => {
+it("keeps the diff of a successful call, and replaces that of a failed one with the error", () => {
   const calls = new ToolCalls(() => "/w");
   const change = { file: "/w/a", before: undefined, after: "new" };
   const diff = { type: "diff", path: "/w/a", oldText: null, newText: "new" };
@@ -52,7 +52,7 @@ it("a diff stays when the call succeeds, and gives way to what went wrong", () =
   ]);
 });
 
-it("calls that have not begun fail without the others", () => {
+it("fails the calls that have not begun, and then the rest", () => {
   const calls = new ToolCalls(() => "/w");
   calls.begin(call("1"), undefined);
   calls.announce(call("2"));
@@ -60,7 +60,7 @@ it("calls that have not begun fail without the others", () => {
   expect(calls.fail()).toMatchObject([{ toolCallId: "1", status: "failed" }]);
 });
 
-it("a call with any arguments can be described", () => {
+it("describes a call with any arguments", () => {
   const names = ["read", "edit", "write", "grep", "find", "ls", "bash", "todo_write", "task", "x"];
   fc.assert(
     fc.property(fc.constantFrom(...names), fc.jsonValue(), (name, args) => {
@@ -79,7 +79,7 @@ it("a call with any arguments can be described", () => {
   });
 });
 
-it("nothing in a text closes its block", () => {
+it("fences a text so that nothing in it closes the block", () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom("`", "```", "a", "\n", "````")), (pieces) => {
       const lines = fenced(pieces.join("")).split("\n");

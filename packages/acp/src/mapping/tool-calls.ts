@@ -17,40 +17,40 @@ interface OpenCall {
   readonly id: string;
   hasBegun: boolean;
   isRunning: boolean;
-  /** What stays on show, whatever the tool says. */
+  /** Content that stays visible, whatever the tool returns. */
   fixed: ToolCallContent[] | undefined;
 }
 
 /**
- * The tool calls of a session as the client sees them: each is announced once, runs, and ends once. A
- * vendor may use an id again, the client must not see it twice.
+ * The tool calls of a session as the client sees them: each is announced once, runs once and ends once. A vendor may
+ * reuse an id, so the client gets a unique one.
  */
 export class ToolCalls {
   readonly #cwd: () => string;
   readonly #open = new Map<string, OpenCall>();
   readonly #used = new Map<string, number>();
 
-  /** @param cwd - the folder that relative paths are in */
+  /** @param cwd - the folder that relative paths start from */
   constructor(cwd: () => string) {
     this.#cwd = cwd;
   }
 
-  /** The client's id of a call; undefined for one that is not open. */
+  /** The client's id of an open call; otherwise undefined. */
   idOf(callId: string): string | undefined {
     return this.#open.get(callId)?.id;
   }
 
-  /** The calls of a session's past are sent from the beginning, each with its id of then. */
+  /** Before a replay from the beginning, so that past calls get the same ids again. */
   startOver(): void {
     this.#used.clear();
   }
 
-  /** A call of the past, whose id is not used again. */
+  /** Reserves the id of a past call. */
   noteUsed(callId: string): void {
     this.#newId(callId);
   }
 
-  /** Announces a call; one that the client knows gets its final arguments. */
+  /** Announces a call, or updates a known call with its final arguments. */
   announce({ id: callId, name, args }: Call): SessionUpdate[] {
     const { title, kind, locations } = describeCall(name, args, this.#cwd());
     const shown = { title, kind, locations, rawInput: args };
@@ -64,7 +64,7 @@ export class ToolCalls {
     return [{ sessionUpdate: "tool_call", toolCallId: id, name, ...shown, status: "pending" }];
   }
 
-  /** A call's turn has come; it may still be asked about. */
+  /** Starts a call; the user may still be asked for permission. */
   begin(call: Call, change: FileChange | undefined): SessionUpdate[] {
     const updates = this.announce(call);
     const open = this.#open.get(call.id);
@@ -78,7 +78,7 @@ export class ToolCalls {
     return [{ ...last, ...shown } as SessionUpdate];
   }
 
-  /** A call is running; said once. */
+  /** Reports once that a call is running. */
   run(callId: string): SessionUpdate[] {
     const open = this.#open.get(callId);
     if (open === undefined || open.isRunning) return [];
@@ -117,7 +117,7 @@ export class ToolCalls {
     ];
   }
 
-  /** Ends all calls, or those that have not begun: no result will come of them. */
+  /** Fails all open calls, or those that have not begun, because they will get no result. */
   fail({ begun = true }: { readonly begun?: boolean } = {}): SessionUpdate[] {
     const failed = [...this.#open].filter(([, { hasBegun }]) => begun || !hasBegun);
     return failed.flatMap(([callId]) => this.failOne(callId));
@@ -130,7 +130,7 @@ export class ToolCalls {
     return [{ sessionUpdate: "tool_call_update", toolCallId: open.id, status: "failed" }];
   }
 
-  /** What went wrong is said in words, but by programs. */
+  /** A failed tool explains itself in prose; `bash` still prints program output. */
   #content(toolName: string, content: readonly UserContent[], isError = false): ToolCallContent[] {
     const isCode = saysCode(toolName) && (!isError || toolName === "bash");
     return toolContent(content, { isCode });
@@ -143,14 +143,14 @@ export class ToolCalls {
   }
 }
 
-/** A call runs now, and has this content if there is any. */
+/** Marks a call as running, with its content if there is any. */
 function running(call: OpenCall, content?: ToolCallContent[]): SessionUpdate[] {
   call.isRunning = true;
   const update = { sessionUpdate: "tool_call_update", toolCallId: call.id } as const;
   return [{ ...update, status: "in_progress", ...(content === undefined ? {} : { content }) }];
 }
 
-/** The result as data; pictures are in the content only. */
+/** The result as data; images are only in the content. */
 function rawOutput({ content, details }: ToolResult): unknown {
   const text = contentText(content);
   const isEmpty = details === undefined || Object.keys(Object(details)).length === 0;

@@ -2,7 +2,7 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 
 export interface UsedSoFar {
   readonly tokens: number;
-  /** The model's window; nothing is said without one. */
+  /** The model's context window; without it, no usage is reported. */
   readonly contextWindow: number | undefined;
   readonly cost: number;
 }

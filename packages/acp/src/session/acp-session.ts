@@ -26,7 +26,9 @@ import { titleOf } from "./session-title.ts";
 import { stopTurn } from "./stop-turn.ts";
 import { UpdateLine } from "./update-line.ts";
 
-/** A call that runs longer than this is shown as running, if nobody is asked about it. */
+/**
+ * A call that runs longer than this is shown as running, unless the user is being asked about it.
+ */
 const SHOWN_RUNNING_MS = 100;
 
 export interface AcpSessionOptions {
@@ -35,7 +37,7 @@ export interface AcpSessionOptions {
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities | undefined;
   readonly additionalDirectories?: readonly string[] | undefined;
-  /** The MCP servers whose login the client was offered, in whichever session. */
+  /** The MCP servers whose login was already offered to the client, in any session. */
   readonly offeredLogins: Set<string>;
 }
 
@@ -87,13 +89,13 @@ export class AcpSession {
     session.requests.attach(this.#requests);
   }
 
-  /** Answers a prompt; a second one waits for the first. */
+  /** Answers a prompt; a second prompt waits for the first. */
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<PromptResponse> {
     const input = { ...promptInput(blocks), links: linkedAddresses(blocks) };
     return this.#prompts.run((ticket) => this.#turn(input, ticket), { signal, cancelled });
   }
 
-  /** Ends the prompt that runs, and those that wait; otherwise what an extension has begun. */
+  /** Cancels all prompts, running or waiting; without any, aborts the work of an extension. */
   cancel(): void {
     if (this.#prompts.isBusy) this.#prompts.cancelAll();
     else if (this.session.isBusy) void this.session.abort();
@@ -116,7 +118,7 @@ export class AcpSession {
     });
   }
 
-  /** Sends what the client cannot know: commands, use and title. */
+  /** Sends what the client cannot know yet: commands, usage and title. */
   introduce(): void {
     void this.#line.add(() => {
       const title = titleOf(this.session);
@@ -153,7 +155,7 @@ export class AcpSession {
     return this.#conclude(ticket.isCancelled ? undefined : outcome);
   }
 
-  /** The links that name resources of MCP servers. */
+  /** Those of the links that are resources of MCP servers. */
   async #resourcesOf(links: readonly string[]): Promise<ResourceReference[]> {
     const { mcp } = this.session;
     const found = links.map(async (uri) => ({ uri, server: await mcp.serverOf(uri) }));
@@ -181,7 +183,7 @@ export class AcpSession {
     }
   }
 
-  /** The run waits until the client has taken the update. */
+  /** The run waits until the update has been sent. */
   #hear(event: SessionEvent, promptId: string | undefined): Promise<void> | undefined {
     if (event.type === "tool_execution_update") {
       this.#line.addLatest(event.toolCallId, () => this.#updates.map(event));
@@ -194,7 +196,7 @@ export class AcpSession {
     }
     if (event.type === "tool_execution_end") this.#clearTimer(event.toolCallId);
     if (event.type === "turn_start" || event.type === "thinking_level_changed") this.#tellChanges();
-    // The client shows its own prompts itself.
+    // The client already shows its own prompts.
     const isOwn = promptId !== undefined && promptId === this.#promptId;
     const heard = event.type === "message_end" && !isOwn ? userMessage(event.message) : [];
     const asked = ofMessage(randomUUID(), heard);
@@ -213,7 +215,7 @@ export class AcpSession {
     });
   }
 
-  /** What the state of the session adds to an event. */
+  /** Further updates for an event, from the state of the session. */
   #following(event: SessionEvent): SessionUpdate[] {
     if (event.type === "mcp_server_status") {
       if (event.status === "connected") this.#tellCommands();
@@ -238,7 +240,7 @@ export class AcpSession {
     });
   }
 
-  /** A client that opens pages is asked once; until then, and without one, `tau mcp login` does it. */
+  /** Offers the login once to a client that can open pages; otherwise the user runs `tau mcp login`. */
   async #offerLogin(server: string): Promise<void> {
     const { session } = this;
     if (this.#offeredLogins.has(server) || !session.requests.isAnswered("open_url")) return;
@@ -252,7 +254,7 @@ export class AcpSession {
     this.#requests.completed(server);
   }
 
-  /** Shows the call before the client is asked about it, also one of a subagent. */
+  /** Shows a call before the client is asked about it, even if the call is a subagent's. */
   async #showCall(
     { params, toolCallId, agentId }: ApprovalRequest,
     signal: AbortSignal,
@@ -261,7 +263,7 @@ export class AcpSession {
     const id = callIdOf({ toolCallId, agentId });
     if (toolCallId !== undefined) this.#clearTimer(toolCallId);
     await this.#line.add(() => {
-      // A question that was taken back meanwhile shows nothing: its turn may be over.
+      // A question withdrawn meanwhile shows nothing: its turn may be over.
       if (signal.aborted || calls.idOf(id) !== undefined) return [];
       const name = params.toolName;
       return calls.announce({ id, name, args: params.input });
@@ -269,7 +271,7 @@ export class AcpSession {
     return calls.idOf(id) ?? id;
   }
 
-  /** The outcome of a subagent's call is not reported, so the answer ends it here. */
+  /** A subagent's call reports no outcome, so the decision ends it for the client. */
   #decided({ toolCallId, agentId, params }: ApprovalRequest, isAllowed: boolean): void {
     const { calls } = this.#updates;
     const id = callIdOf({ toolCallId, agentId });
@@ -294,12 +296,12 @@ export class AcpSession {
     for (const toolCallId of [...this.#timers.keys()]) this.#clearTimer(toolCallId);
   }
 
-  /** Extensions change models, levels and modes, too. */
+  /** Extensions, too, change models, thinking levels and modes. */
   #tellChanges(): void {
     for (const change of this.choices.changes()) void this.#line.add(async () => [await change()]);
   }
 
-  /** Prompts of MCP servers come when these are connected. */
+  /** The prompts of MCP servers are known once the servers are connected. */
   #tellCommands(): void {
     void this.#line.add(async () => [commandsUpdate(await this.session.listCommands())]);
   }
@@ -312,10 +314,10 @@ export class AcpSession {
   }
 }
 
-/** The limit that has stopped the session, in words that say how to raise it. */
+/** A message about the limit that stopped the session, and how to raise it. */
 function usedUp({ budget }: Pick<AgentSession, "budget">): string | undefined {
   try {
-    // Running out of subagents stops nothing.
+    // Using up the subagents does not stop the session.
     if (budget.snapshot.reason !== "subagents") budget.check();
     return undefined;
   } catch (error) {
@@ -323,7 +325,7 @@ function usedUp({ budget }: Pick<AgentSession, "budget">): string | undefined {
   }
 }
 
-/** A subagent's call has an id of its subagent only. */
+/** The id of a subagent's call is unique only within the subagent. */
 function callIdOf({ toolCallId = "", agentId }: Pick<ApprovalRequest, "toolCallId" | "agentId">) {
   return agentId === undefined ? toolCallId : `${agentId}/${toolCallId}`;
 }

@@ -6,7 +6,7 @@ import { UpdateLine } from "./update-line.ts";
 
 const later = () => new Promise((resolve) => setImmediate(resolve));
 
-describe("prompts", () => {
+describe("PromptQueue", () => {
   const queue = (log: string[]) => {
     const prompts = new PromptQueue();
     const run = (name: string, signal = new AbortController().signal) =>
@@ -25,7 +25,7 @@ describe("prompts", () => {
     return { prompts, run };
   };
 
-  it("run one after the other", async () => {
+  it("runs prompts one after the other", async () => {
     const log: string[] = [];
     const { prompts, run } = queue(log);
     expect(await Promise.all([run("a"), run("b")])).toEqual(["a", "b"]);
@@ -33,7 +33,7 @@ describe("prompts", () => {
     expect(prompts.isBusy).toBe(false);
   });
 
-  it("are cancelled all together: the one that runs, and those that wait", async () => {
+  it("cancels all prompts: the running one and those that wait", async () => {
     const log: string[] = [];
     const { prompts, run } = queue(log);
     const all = Promise.all([run("a"), run("b"), run("c")]);
@@ -43,7 +43,7 @@ describe("prompts", () => {
     expect(log).toEqual(["a runs", "a ends early"]);
   });
 
-  it("are cancelled alone: one that waits ends at once", async () => {
+  it("ends a waiting prompt at once when it alone is cancelled", async () => {
     const log: string[] = [];
     const { run } = queue(log);
     const controller = new AbortController();
@@ -56,7 +56,7 @@ describe("prompts", () => {
     expect(await run("c", AbortSignal.abort())).toBe("cancelled");
   });
 
-  it("that fail do not hold up the next", async () => {
+  it("runs the next prompt after a failure", async () => {
     const prompts = new PromptQueue();
     const options = { signal: new AbortController().signal, cancelled: "cancelled" };
     const failing = prompts.run(() => Promise.reject(new Error("no")), options);
@@ -66,8 +66,8 @@ describe("prompts", () => {
   });
 });
 
-describe("work for one thing", () => {
-  it("is done in turns, also after a failure; other work is not held up", async () => {
+describe("Turns", () => {
+  it("runs work for one key in order, also after a failure, and does not hold up other keys", async () => {
     const turns = new Turns();
     const log: string[] = [];
     const work = (name: string) => async () => {
@@ -95,13 +95,13 @@ describe("work for one thing", () => {
   });
 });
 
-describe("updates", () => {
+describe("UpdateLine", () => {
   const title = (text: string): SessionUpdate => ({
     sessionUpdate: "session_info_update",
     title: text,
   });
 
-  it("are sent in order, also those that take time to make", async () => {
+  it("sends updates in order, even if one takes time to make", async () => {
     const sent: unknown[] = [];
     const line = new UpdateLine(async (update) => void sent.push(Object(update).title));
     void line.add(async () => {
@@ -112,7 +112,7 @@ describe("updates", () => {
     expect(sent).toEqual(["slow", "a", "b"]);
   });
 
-  it("that replace each other are sent once while the client is behind", async () => {
+  it("sends only the latest of updates that replace each other while the client is slow", async () => {
     const sent: unknown[] = [];
     const { promise: drained, resolve: drain } = Promise.withResolvers<void>();
     const line = new UpdateLine(async (update) => {
@@ -129,7 +129,7 @@ describe("updates", () => {
     expect(sent).toEqual(["first", "output 99", "later"]);
   });
 
-  it("go on after one that cannot be made or sent", async () => {
+  it("continues after an update that cannot be made or sent", async () => {
     const sent: unknown[] = [];
     const line = new UpdateLine(async (update) => {
       if (Object(update).title === "lost") throw new Error("gone");

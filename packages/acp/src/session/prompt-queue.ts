@@ -1,7 +1,7 @@
 /** A prompt of the client, from its arrival to its answer. */
 export interface Ticket {
   readonly isCancelled: boolean;
-  /** Called when it is cancelled while it runs; at once if it is by then. */
+  /** The listener is called on cancellation, or at once if the prompt is already cancelled. */
   onCancel(listener: () => void): void;
 }
 
@@ -21,7 +21,7 @@ class QueuedTicket implements Ticket {
   }
 }
 
-/** Runs prompts one after the other, in the order of their arrival. */
+/** Runs prompts one after the other, in order of arrival. */
 export class PromptQueue {
   readonly #open = new Set<QueuedTicket>();
   #last: Promise<unknown> = Promise.resolve();
@@ -31,9 +31,9 @@ export class PromptQueue {
   }
 
   /**
-   * Runs a prompt when those before it have ended.
+   * Runs a prompt once all earlier prompts have ended.
    *
-   * @param signal - cancels this prompt alone; one that waits ends at once
+   * @param signal - cancels this prompt only; a waiting prompt ends at once
    */
   run<Result>(
     work: (ticket: Ticket) => Promise<Result>,
@@ -65,7 +65,7 @@ export class PromptQueue {
     for (const ticket of [...this.#open]) ticket.cancel();
   }
 
-  /** Resolves once every prompt that was there is over. */
+  /** Resolves once every prompt accepted so far has ended. */
   async settled(): Promise<void> {
     await this.#last;
   }

@@ -17,7 +17,7 @@ export class SessionChoices {
   readonly #session: ChosenSession;
   #said: { model: string | undefined; thinking: string; mode: PermissionMode };
 
-  /** The mode that the session's file keeps is set again. */
+  /** Restores the permission mode that the session's log has. */
   constructor(session: ChosenSession) {
     this.#session = session;
     this.#restoreMode();
@@ -43,7 +43,7 @@ export class SessionChoices {
   }
 
   /**
-   * Sets an option and gives all of them.
+   * Sets an option and returns all of them.
    *
    * @throws {RequestError} -32602 for an unknown option or value
    */
@@ -67,7 +67,9 @@ export class SessionChoices {
     return this.#options();
   }
 
-  /** What has changed since the client was told last, such as by an extension. Each is made when it is sent. */
+  /**
+   * Updates for what changed since the last call, for instance by an extension. Each update is made when it is sent.
+   */
   changes(): (() => SessionUpdate | Promise<SessionUpdate>)[] {
     const before = this.#said;
     const now = this.#now;
@@ -109,7 +111,7 @@ export class SessionChoices {
       if (entry.type !== "custom" || entry.customType !== MODE_ENTRY) continue;
       const { mode } = Object(entry.data) as { mode?: unknown };
       const known = typeof mode === "string" ? modeWithId(mode) : undefined;
-      // A policy may be stricter by now: then its mode holds.
+      // A policy may have become stricter: then its mode applies.
       if (known !== undefined) attempt(() => permissions.set({ mode: known }));
       return;
     }

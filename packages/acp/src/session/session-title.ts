@@ -9,7 +9,7 @@ export function titleOf({ log, messages }: Pick<AgentSession, "log" | "messages"
   return log.name ?? firstLine(texts.find((text) => text !== "") ?? "");
 }
 
-/** The first line of a text, shortened; undefined if there is none. */
+/** The first line of a text, shortened; undefined for a blank text. */
 export function firstLine(text: string): string | undefined {
   const line = text.trim().split("\n", 1)[0]?.trim() ?? "";
   if (line === "") return undefined;

@@ -1,12 +1,12 @@
 import type { AgentSession, PromptAcceptance, PromptResult } from "@tau-agent/coding-agent";
 import type { Ticket } from "./prompt-queue.ts";
 
-/** Between attempts to stop a prompt that was just being taken in. */
+/** The pause between attempts to stop a prompt that is still being accepted. */
 const PAUSE_MS = 20;
 
 /**
- * Hands a prompt in and waits for its end. Once its ticket is cancelled, what runs and what is queued is
- * stopped; an extension's command that goes on all the same is not waited for.
+ * Submits a prompt and waits for its end. When its ticket is cancelled, the run is aborted and the queue cleared. An
+ * extension's command that continues anyway is not awaited.
  *
  * @returns undefined if it was stopped
  */

@@ -3,8 +3,8 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 type Step = () => readonly SessionUpdate[] | Promise<readonly SessionUpdate[]>;
 
 /**
- * Sends the updates of a session in order. What is said again and again, such as the output of a command,
- * waits in one place, so that a slow client gets the latest of it.
+ * Sends the updates of a session in order. Updates that replace each other, such as the output of a command, share one
+ * slot, so that a slow client gets the latest one.
  */
 export class UpdateLine {
   readonly #send: (update: SessionUpdate) => Promise<void>;
@@ -20,12 +20,12 @@ export class UpdateLine {
       .then(async () => {
         for (const update of await step()) await this.#send(update);
       })
-      // A closed connection ends the session, so a client that is gone misses nothing.
+      // A closed connection ends the session, so a client that has disconnected misses nothing.
       .catch(() => {});
     return this.#last;
   }
 
-  /** Adds a step that replaces one with the same key that waits. */
+  /** Adds a step, replacing a waiting step with the same key. */
   addLatest(key: string, step: Step): void {
     const waits = this.#latest.has(key);
     this.#latest.set(key, step);
@@ -37,7 +37,7 @@ export class UpdateLine {
     });
   }
 
-  /** Resolves once everything up to now has been sent. */
+  /** Resolves once all updates added so far have been sent. */
   settled(): Promise<void> {
     return this.#last;
   }
