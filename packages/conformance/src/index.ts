@@ -1,6 +1,7 @@
 /**
- * The conformance kit: transcripts of the protocol as data, and what plays them against a host. The
- * CLI bundles it and loads it for `tau conformance` alone; tests of the host use its parts.
+ * The conformance kit: transcripts of the protocol as data, and the code that plays them against a
+ * host. The CLI bundles the kit and loads it only for `tau conformance`; the host's tests use parts
+ * of it.
  */
 export { conformance } from "./command/command.ts";
 export { defaultApi, runConformance } from "./command/run-conformance.ts";

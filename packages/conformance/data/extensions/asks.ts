@@ -1,4 +1,4 @@
-// Tells the model what the user has answered.
+// Tells the model the user's answer.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function asks(pi: ExtensionApi): void {

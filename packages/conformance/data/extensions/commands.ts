@@ -1,4 +1,4 @@
-// A command that speaks to the model itself.
+// A command that sends a message to the model itself.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function commands(pi: ExtensionApi): void {

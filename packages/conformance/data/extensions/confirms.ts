@@ -1,4 +1,4 @@
-// A command that asks whether to go on.
+// A command that asks whether to continue.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function confirms(pi: ExtensionApi): void {

@@ -1,4 +1,4 @@
-// Commands that ask with each dialog and tell what was answered.
+// A command for each kind of dialog that reports the answer.
 import type { ExtensionApi, ExtensionContext } from "@tau-agent/coding-agent";
 
 export default function dialogs(pi: ExtensionApi): void {

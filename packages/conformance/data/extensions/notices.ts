@@ -1,4 +1,4 @@
-// A command that shows everything that needs no answer, and one that uses what needs a terminal.
+// One command shows everything that needs no answer, another uses what only a terminal offers.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function notices(pi: ExtensionApi): void {

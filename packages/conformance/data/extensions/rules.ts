@@ -1,4 +1,4 @@
-// Tells the user which rules have stopped a reply.
+// Tells the user which rules stopped a reply.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function rules(pi: ExtensionApi): void {

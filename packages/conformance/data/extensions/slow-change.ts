@@ -1,4 +1,4 @@
-// Takes its time with every change of the session, and names each session it sees begin.
+// Delays every session change, and names each session that begins.
 import { setTimeout as wait } from "node:timers/promises";
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 

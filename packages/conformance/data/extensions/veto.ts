@@ -1,4 +1,4 @@
-// Calls off every change of the session.
+// Cancels every session change.
 import type { ExtensionApi } from "@tau-agent/coding-agent";
 
 export default function veto(pi: ExtensionApi): void {

@@ -1,4 +1,4 @@
-/** A model whose reply is what its users have said, a line for a line, without the host's note. */
+/** A model that replies with the users' messages, one per line, without the host's note. */
 export default ({ messages }) =>
   messages
     .filter(({ role }) => role === "user")

@@ -7,11 +7,11 @@ import type { TextOutput } from "./play-for-client.ts";
 import { formatReport, reportOf } from "./report.ts";
 import { defaultApi, HostUnusable, runConformance, selectTranscripts } from "./run-conformance.ts";
 
-/** Long enough for a busy machine, short enough where no frame is expected. */
+/** Long enough for a busy machine, and short enough for steps that expect no frame. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 const MAX_TIMEOUT_MS = 3_600_000;
 
-/** The options of `tau conformance` as they were typed. */
+/** The options of `tau conformance` as typed. */
 interface ConformanceLine {
   readonly dialect?: string;
   readonly filter?: string;
@@ -20,7 +20,7 @@ interface ConformanceLine {
   readonly "timeout-ms"?: string;
   readonly json?: boolean;
   readonly list?: boolean;
-  /** What the name of the transcript to play for a client contains. */
+  /** Part of the name of the transcript to play for a client. */
   readonly play?: string;
 }
 
@@ -37,9 +37,10 @@ interface Request {
 /**
  * Runs `tau conformance`.
  *
- * @param argv - the host and its arguments; empty without any
+ * @param argv - the host's command line; may be empty
  *
- * @returns the exit code: 0 when everything holds, 1 when not or without a host, 2 for a host that cannot be tried
+ * @returns the exit code: 0 when everything holds, 1 when something fails or no host is given, 2 when the host cannot
+ * be started
  *
  * @throws {ProtocolError} `invalid_option`
  */
@@ -72,8 +73,8 @@ export async function conformance(
 }
 
 /**
- * What to do when this process is terminated. Hosts have process groups of their own, which a
- * Ctrl-C in the terminal does not reach.
+ * Returns the clean-up functions that run when this process is terminated. Hosts have their own
+ * process groups, which a Ctrl-C in the terminal does not reach.
  */
 function abandonedAtSignals(): Set<() => void> {
   const abandoned = new Set<() => void>();
@@ -104,7 +105,7 @@ function readRequest(line: ConformanceLine, argv: readonly string[]): Request {
   };
 }
 
-/** Hosts run in folders of their own, so a file that is named from here is named in full. */
+/** Hosts run in other folders, so a path relative to this one becomes absolute. */
 function fromHere(word: string): string {
   const isFile = /[\\/.]/.test(word) && statSync(word, { throwIfNoEntry: false })?.isFile();
   return isFile ? resolve(word) : word;
@@ -114,7 +115,7 @@ function fromHere(word: string): string {
 async function play(name: string, request: Request, output: TextOutput): Promise<number> {
   const found = selectTranscripts(request).filter((transcript) => transcript.name.includes(name));
   const exact = found.filter((one) => one.name === name || titleOf(one) === name);
-  // One that several dialects share is played in the first of them.
+  // A transcript shared by several dialects is played in the first of them.
   const [transcript, ...others] = exact.length > 0 ? exact : found;
   if (transcript === undefined) throw invalid("--play", "no transcript fits; see --list");
   const title = titleOf(transcript);
@@ -131,7 +132,9 @@ async function play(name: string, request: Request, output: TextOutput): Promise
   return (await playForClient(transcript, client, spawn)) === 0 ? 0 : 1;
 }
 
-/** The name without the dialect that tells it from its twins. */
+/**
+ * The name without the dialect that distinguishes it from the same transcript in other dialects.
+ */
 function titleOf({ name, dialect }: { readonly name: string; readonly dialect: string }): string {
   const twin = ` (${dialect})`;
   return name.endsWith(twin) ? name.slice(0, -twin.length) : name;

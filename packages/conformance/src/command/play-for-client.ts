@@ -22,11 +22,11 @@ export interface ClientSide {
 }
 
 /**
- * Is the host of a transcript for a client that is to be tried: with the transcript's files and its
- * scripted model, so that what the client gets are real frames. What the client sends is looked at
- * on its way.
+ * Acts as a transcript's host for a client under test. The host runs with the transcript's files
+ * and scripted model, so the client receives real frames. The client's lines are checked on the
+ * way.
  *
- * @returns how often the client left the protocol or the transcript
+ * @returns the number of deviations from the protocol or the transcript
  */
 export async function playForClient(
   transcript: Transcript,
@@ -61,10 +61,10 @@ export async function playForClient(
   return count;
 }
 
-/** Checks a client's lines against the protocol and against those of a transcript. */
+/** Checks a client's lines against the protocol and the transcript. */
 class ClientCheck {
   readonly #wanted: Wanted[];
-  /** Why a line of the right type was not the wanted one. */
+  /** Why the last line of the right type did not match. */
   #nearest = "";
 
   constructor({ steps }: Transcript) {
@@ -76,7 +76,7 @@ class ClientCheck {
     });
   }
 
-  /** What is wrong with a line; lines beyond the transcript are fine if they are commands. */
+  /** The problems of a line. Commands that the transcript does not contain are allowed. */
   take(line: string): string[] {
     const decoded = decodeClientFrame(line);
     if (decoded.kind === "error") return [`${decoded.error}: ${line}`];

@@ -5,9 +5,11 @@ import type { ConformanceRun, Failure, PlayedTranscript, ShapeProblem } from "./
 interface StatementResult {
   readonly id: string;
   readonly text: string;
-  /** Whether the dialect's document makes it, or it is an addition of Tau. */
+  /** Whether the statement comes from the dialect's document or is an addition of Tau. */
   readonly from: "document" | "tau";
-  /** `not_tried` when nothing that shows it was played, or the host left the transcript before. */
+  /**
+   * `not_tried` if no transcript that shows it was played, or the host deviated before that point.
+   */
   readonly status: "holds" | "fails" | "not_tried";
   readonly transcripts: readonly string[];
 }
@@ -17,13 +19,13 @@ interface DialectReport {
   readonly statements: readonly StatementResult[];
   readonly failures: readonly (Failure & {
     readonly transcript: string;
-    /** Ids of what it shows that does not hold. */
+    /** Ids of the statements that fail. */
     readonly requirements: readonly string[];
   })[];
   readonly shapeProblems: readonly (ShapeProblem & { readonly transcript: string })[];
 }
 
-/** What `--json` prints. */
+/** The output of `--json`. */
 export interface ConformanceReport {
   readonly argv: readonly string[];
   readonly host: ConformanceRun["host"];
@@ -79,7 +81,7 @@ function statusIn({ transcript, failure }: PlayedTranscript, id: string) {
   return holds.includes(id) ? "holds" : "not_tried";
 }
 
-/** Each way in which frames differ once, with the first transcript that met it. */
+/** Each kind of shape problem once, with the first transcript that showed it. */
 function shapes(played: readonly PlayedTranscript[]): DialectReport["shapeProblems"] {
   const found = new Map<string, DialectReport["shapeProblems"][number]>();
   for (const { transcript, shapeProblems } of played) {

@@ -7,35 +7,35 @@ import { documentOf } from "../transcripts/requirements.ts";
 import { readTranscripts, type Transcript } from "../transcripts/transcript.ts";
 
 export interface ConformanceOptions extends SpawnOptions {
-  /** Default: those the host says it speaks, else `pi`. */
+  /** Default: the dialects that the host announces, else `pi`. */
   readonly dialects?: readonly string[] | undefined;
   /** Only transcripts whose name or requirements contain this. */
   readonly filter?: string | undefined;
-  /** Whether every further member and event is a deviation. */
+  /** Whether additional members and events count as deviations. */
   readonly isStrict: boolean;
   readonly onPlayed?: ((played: PlayedTranscript) => void) | undefined;
 }
 
 export interface PlayedTranscript {
   readonly transcript: Transcript;
-  /** Undefined when the host did what the transcript says. */
+  /** Undefined if the host followed the transcript. */
   readonly failure?: Failure | undefined;
-  /** Frames whose shape is not the documented one, once for each way they differ. */
+  /** Frames that differ from their documented shape, one for each kind of difference. */
   readonly shapeProblems: readonly ShapeProblem[];
   readonly hasSpoken: boolean;
 }
 
 export interface Failure {
-  /** The line in the transcript's file; undefined when the host could not be played with at all. */
+  /** The line in the transcript's file; undefined if nothing could be played. */
   readonly line?: number | undefined;
   readonly problem: string;
   readonly expected?: unknown;
   readonly got?: Frame | undefined;
-  /** What the host last said on stderr. */
+  /** The end of the host's stderr. */
   readonly stderr: string;
 }
 
-/** A kind of frame that is not as its document prints it. */
+/** A kind of frame whose shape differs from its document. */
 export interface ShapeProblem {
   readonly problem: string;
   readonly frame: Frame;
@@ -44,7 +44,7 @@ export interface ShapeProblem {
 interface HostIdentity {
   readonly name?: string | undefined;
   readonly version?: string | undefined;
-  /** Dialects it says it speaks; undefined when it does not say. */
+  /** The dialects that the host announces; undefined if it announces none. */
   readonly protocols?: readonly string[] | undefined;
 }
 
@@ -54,19 +54,19 @@ export interface ConformanceRun {
   readonly played: readonly PlayedTranscript[];
 }
 
-/** A host that cannot be started or leaves at once. */
+/** The host cannot be started, or exits at once. */
 export class HostUnusable extends Error {
   override readonly name = "HostUnusable";
 }
 
 /**
- * Plays the transcripts against a host, some of them at once, each with a process of its own.
+ * Plays the transcripts against a host, several in parallel, each in its own process.
  *
  * @throws {HostUnusable} when the host cannot be started
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceRun> {
   const { isSilent, ...host } = await meetHost(options);
-  // It had its time to start. Asked for that time in every transcript, a host that hangs takes hours.
+  // The host has had its time to start. Waiting again for every transcript would take hours if the host hangs.
   const spawn = isSilent ? { ...options, startMs: 0 } : options;
   const dialects = options.dialects ?? documented(host.protocols ?? ["pi"]);
   const queue = selectTranscripts({ ...options, dialects }).filter(
@@ -82,7 +82,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
       if (isSilent && !result.hasSpoken) queue.length = 0;
     }
   };
-  // A host waits more than it works.
+  // Hosts mostly wait, so even one core can run two.
   const workers = Math.min(8, Math.max(2, availableParallelism()));
   await Promise.all(Array.from({ length: workers }, work));
   played.sort((a, b) => (a.transcript.name < b.transcript.name ? -1 : 1));
@@ -111,15 +111,15 @@ function isOwn({ scope, dialect, requirements }: Transcript): boolean {
   return scope === "tau" || requirements.every((id) => documentOf(id) !== dialect);
 }
 
-/** A host as it was when it was met. */
+/** What the first contact with the host showed. */
 interface Acquaintance extends HostIdentity {
   readonly isSilent: boolean;
 }
 
-/** How much longer a frame is waited for while others come than while none does. */
+/** The wait for a frame may be this many times longer while other frames keep coming. */
 const PATIENCE = 3;
 
-/** Starts the host once, to see that it can be started and what it says of itself. */
+/** Starts the host once, to find out whether it starts and how it identifies itself. */
 async function meetHost(options: ConformanceOptions): Promise<Acquaintance> {
   const dialect = options.dialects?.[0] ?? "pi";
   const transcript: Transcript = { name: "", title: "", requirements: [], steps: [], dialect };
@@ -131,7 +131,7 @@ async function meetHost(options: ConformanceOptions): Promise<Acquaintance> {
     const frame = await next(host);
     if (frame === undefined || (!isSilent && performance.now() > endMs)) break;
     isSilent = false;
-    // Any response answers the only request.
+    // Only one request was sent, so any response answers it.
     if (frame.type !== "response" && frame.type !== "error") continue;
     return { isSilent, ...(frame.success === true ? identityOf(frame.data) : {}) };
   }
@@ -145,7 +145,7 @@ async function meetHost(options: ConformanceOptions): Promise<Acquaintance> {
   throw new HostUnusable(`Cannot start the host ${options.argv.join(" ")}: ${reason}${said}`);
 }
 
-/** The next frame of a host that may still send what it must not. */
+/** The next frame; undefined for a frame that violates the protocol. */
 async function next(host: SpawnedHost): Promise<Frame | undefined> {
   try {
     return await host.next();
@@ -181,7 +181,7 @@ async function playOne(
       isTolerant: !options.isStrict,
       patienceMs: PATIENCE * options.timeoutMs,
       onShapeProblem: (problem, frame) => {
-        // Once for each way, not for each value.
+        // One problem per kind of difference, whatever the values.
         const key = `${frame.type} ${frame.command} ${problem.replace(/: .*/s, "")}`;
         if (!shapes.has(key)) shapes.set(key, { problem, frame });
       },
@@ -198,13 +198,13 @@ async function playOne(
   }
 }
 
-/** Whether a host has gone, which explains its silence. */
+/** Whether the host has exited, which explains its silence. */
 function leaving({ process: { child } }: SpawnedHost): string {
   const how = child.exitCode === null ? child.signalCode : `exit code ${child.exitCode}`;
   return how === null ? "" : `: the host has ended (${how})`;
 }
 
-/** What a host printed that a client could not read. */
+/** The lines of a host that a client could not parse. */
 function noise({ process: { noiseCount, noise: lines } }: SpawnedHost): string {
   const first = lines[0]?.slice(0, 80);
   return first === undefined
@@ -212,5 +212,5 @@ function noise({ process: { noiseCount, noise: lines } }: SpawnedHost): string {
     : `; lines that are no frame: ${noiseCount}, first ${JSON.stringify(first)}`;
 }
 
-/** The wire format of the scripted model, unless another is asked for. */
+/** The default wire format of the scripted model. */
 export const defaultApi: LoopbackApi = "anthropic-messages";

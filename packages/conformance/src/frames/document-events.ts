@@ -19,7 +19,7 @@ const subagents = [
 const budgets = ["budget_warning", "budget_exceeded"];
 const rules = ["ttsr_triggered", "todo_reminder"];
 
-/** Types of frames each document names, besides `response`; clients pass over all others. */
+/** The types of frames that each document names, besides `response`; clients ignore all others. */
 const documented: Readonly<Record<ProtocolName, ReadonlySet<string>>> = {
   pi: new Set([...turns, ...tools, ...retries, ...compactions, ...dialogs]),
   "pi-1": new Set([
@@ -74,7 +74,7 @@ const documented: Readonly<Record<ProtocolName, ReadonlySet<string>>> = {
   ]),
 };
 
-/** Roles of messages that documents name or leave to the source of the original. */
+/** Message roles that the documents name, or that they leave to the source code of the original. */
 const roles: ReadonlySet<unknown> = new Set([
   "user",
   "assistant",
@@ -85,7 +85,7 @@ const roles: ReadonlySet<unknown> = new Set([
   "compactionSummary",
 ]);
 
-/** Whether the document of a dialect knows this kind of event, and the kind of message in it. */
+/** Whether a dialect's document knows this event and the role of the message in it. */
 export function isDocumentedEvent(dialect: string, { type, message }: Frame): boolean {
   const types: ReadonlySet<string> | undefined = Reflect.get(documented, dialect);
   if (types?.has(String(type)) !== true) return false;

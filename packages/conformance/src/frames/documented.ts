@@ -9,7 +9,7 @@ const oneOf =
   (value: unknown, at: Where) => {
     const problems = patterns.map((pattern) => mismatch(pattern, value, at));
     if (problems.includes(undefined)) return undefined;
-    // An alternative that fails at its very name is not the one that was meant.
+    // An alternative with another role or type was not meant.
     const meant = problems.filter((problem) => !/\.(?:role|type) is not /.test(problem ?? ""));
     return (meant.length === 0 ? problems : meant).join("; or ");
   };
@@ -94,7 +94,7 @@ const bashExecution = withMore({
   timestamp: number,
 });
 
-/** Kinds of messages the document leaves to the source of the original. */
+/** Kinds of messages that the document leaves to the source code of the original. */
 const others = oneOf(
   withMore({ role: "custom", customType: string, timestamp: number }),
   withMore({ role: "branchSummary", summary: string, timestamp: number }),
@@ -112,7 +112,7 @@ const compactionResult = withMore({
 
 const cancelled = { cancelled: boolean };
 
-/** The `data` of each command's answer; undefined where there is none. */
+/** The `data` of each command's response; undefined if it has none. */
 const answers: Readonly<Record<string, Pattern>> = {
   prompt: undefined,
   steer: undefined,
@@ -166,7 +166,8 @@ const answers: Readonly<Record<string, Pattern>> = {
   set_session_name: undefined,
   get_commands: {
     commands: each({
-      // Clients of newer releases read it; an object inside `data` may have more members.
+      // Clients of newer releases read this member; an object inside `data` may have additional
+      // members.
       "sourceInfo?": withMore({ path: string, scope: oneOf("user", "project", "temporary") }),
       name: string,
       "description?": string,
@@ -197,7 +198,7 @@ const step = oneOf(
 const toolOutput = withMore({ content: userBlocks, "details?": "$any" });
 const call = { toolCallId: string, toolName: string };
 
-/** Each documented event with exactly its members. */
+/** The exact members of each documented event. */
 const events: Readonly<Record<string, Record<string, Pattern>>> = {
   agent_start: {},
   agent_end: { messages: each(message) },
@@ -244,17 +245,17 @@ const requests: Readonly<Record<string, Record<string, Pattern>>> = {
   set_editor_text: { text: string },
 };
 
-/** What the answer to an accepted prompt says after `initialize`. */
+/** Members of the response to an accepted prompt after `initialize`. */
 const disposition = {
   disposition: oneOf("started", "queued", "handled", "duplicate"),
   "promptId?": string,
   "itemId?": string,
 };
 
-/** What `initialize` adds to every frame but answers. */
+/** Members of every frame except responses after `initialize`. */
 export const order = { "promptId?": string, "seq?": number };
 
-/** What `initialize` may add to a frame. */
+/** Optional members of frames after `initialize`. */
 const added: Readonly<Record<string, Record<string, Pattern>>> = {
   agent_end: { "willRetry?": boolean },
   message_update: { "usage?": "$object", "message?": assistant, assistantMessageEvent: "$object" },
@@ -263,15 +264,15 @@ const added: Readonly<Record<string, Record<string, Pattern>>> = {
 const queueing: ReadonlySet<string> = new Set(["prompt", "steer", "follow_up"]);
 
 export interface Closeness {
-  /** Whether `initialize` has been answered, which adds members. */
+  /** Whether `initialize` was answered, which adds members. */
   readonly isInitialized: boolean;
-  /** Whether members beyond the document are fine. Default false. */
+  /** Whether members beyond the document are allowed. Default false. */
   readonly isTolerant?: boolean | undefined;
 }
 
 /**
- * How a frame differs from what the document says of its kind: another top-level key, a member that
- * is missing, another type. Kinds of frames beyond the document pass.
+ * How a frame differs from its documented shape: an extra top-level key, a missing member or a
+ * wrong type. Kinds of frames that the document does not name pass.
  */
 export function documentedProblem(
   frame: Record<string, unknown>,

@@ -5,14 +5,14 @@ const violation = ({ type }: Record<string, unknown>) =>
   type === "wrong" ? "a wrong frame" : undefined;
 
 describe("FrameQueue", () => {
-  it("says what is wrong with the very frame that is waited for", async () => {
+  it("reports the problem of an invalid frame to the pending read", async () => {
     const frames = new FrameQueue(violation);
     const waiting = frames.next();
     frames.push({ type: "wrong" });
     await expect(waiting).rejects.toThrow("a wrong frame");
   });
 
-  it("gives what came before a wrong frame to who waits for it, and nothing after it", async () => {
+  it("delivers the frames before an invalid one, and none after it", async () => {
     const frames = new FrameQueue(violation);
     const waiting = frames.next();
     for (const type of ["right", "wrong", "right"]) frames.push({ type });

@@ -8,7 +8,10 @@ export class FrameQueue {
   #hasEnded = false;
   #wake: (() => void) | undefined;
 
-  /** `violation` says of every frame why it must not be; the first that is ends the waiting. */
+  /**
+   * `violation` returns why a frame is not allowed, if it is not. The first such frame fails the
+   * pending read.
+   */
   constructor(violation?: (frame: Frame) => string | undefined) {
     this.#violation = violation;
   }
@@ -20,7 +23,7 @@ export class FrameQueue {
   push(frame: Frame): void {
     this.#count += 1;
     this.#problem ??= this.#violation?.(frame);
-    // After that nobody gets another.
+    // No frame is delivered after an invalid one.
     if (this.#problem === undefined) this.#frames.push(frame);
     this.#wake?.();
   }
@@ -31,9 +34,9 @@ export class FrameQueue {
   }
 
   /**
-   * The next frame; undefined when none comes in time, or none will.
+   * The next frame; undefined if none comes in time or the output has ended.
    *
-   * @throws {RangeError} when a frame must not be
+   * @throws {RangeError} for a frame that is not allowed
    */
   async next(timeoutMs = 8_000): Promise<Frame | undefined> {
     this.#check();

@@ -4,7 +4,7 @@ import { IdCheck } from "./id-check.ts";
 const answer = { type: "response", command: "abort", success: true, id: "1" };
 
 describe("IdCheck", () => {
-  it("finds a command that is answered twice, and takes as many answers as there were commands", () => {
+  it("finds a command that is answered twice, and allows one answer for each command", () => {
     const ids = new IdCheck();
     for (const line of ['{"id":"1","type":"abort"}', "no JSON", '{"id":"1","type":"abort"}'])
       ids.sent(line);
@@ -14,7 +14,7 @@ describe("IdCheck", () => {
     expect(ids.problem("pisces", failure)).toBeUndefined();
   });
 
-  it("finds an id on an event of each document, and none wrong where the document has one", () => {
+  it("finds a wrong id on an event of each document, and allows the documented ones", () => {
     const ids = new IdCheck();
     const wrong = (dialect: string, type: string) => ids.problem(dialect, { type, id: "1" });
     for (const dialect of ["pi", "pisces", "oh-my-pi", "co-mono", "pi-rust"]) {

@@ -2,7 +2,7 @@ import { parseObject } from "@tau-agent/rpc-protocol/plain";
 import { isDocumentedEvent } from "./document-events.ts";
 import type { Frame } from "./frame-queue.ts";
 
-/** Holds ids against the rule of every document: one answer for each command, and none on events. */
+/** Checks ids against the rule that all documents share: one response per command, and no id on events. */
 export class IdCheck {
   readonly #unanswered = new Map<unknown, number>();
 
@@ -18,7 +18,7 @@ export class IdCheck {
       const isWrong = isDocumentedEvent(dialect, frame) && !hasIdOfItsOwn(String(type));
       return isWrong ? "frame.id is not expected" : undefined;
     }
-    // A failure may follow the acknowledgement of a prompt.
+    // A failure may still follow the acknowledgement of a prompt.
     const left = this.#unanswered.get(id);
     if (left === undefined || success !== true) return undefined;
     this.#unanswered.set(id, left - 1);

@@ -3,9 +3,9 @@ import type { Frame } from "./frame-queue.ts";
 import type { Pattern } from "./pattern.ts";
 
 /**
- * Frames in the order in which they are looked at. Strictly that is the order they came in. A
- * tolerant reader does as a client does: it finds a response by its id, else by its command, and
- * reads the events in their order, whatever came between.
+ * Frames in the order in which they are compared. A strict reader compares them in order of
+ * arrival. A tolerant reader works as a client does: it finds a response by its id, else by its
+ * command, and reads the events in order, ignoring responses in between.
  */
 export class Incoming {
   readonly #next: () => Promise<Frame | undefined>;
@@ -17,7 +17,7 @@ export class Incoming {
     this.#isTolerant = isTolerant;
   }
 
-  /** The next frame of the kind a pattern is about; undefined when none comes in time. */
+  /** The next frame of the pattern's kind; undefined if none comes in time. */
   async take(pattern: Pattern): Promise<Frame | undefined> {
     const isWanted = this.#isTolerant ? wanted(pattern) : () => true;
     const index = this.#pending.findIndex(isWanted);
@@ -29,21 +29,21 @@ export class Incoming {
     }
   }
 
-  /** The last response that nothing has asked for. */
+  /** The last response that no pattern has claimed. */
   unclaimed(): Frame | undefined {
     return this.#pending.findLast(({ type }) => type === "response");
   }
 
-  /** Gives the last frame back, to be looked at again. */
+  /** Puts the last frame back, to be compared again. */
   putBack(frame: Frame): void {
     this.#pending.unshift(frame);
   }
 }
 
-/** Whether a pattern is about a response, and not about an event. */
+/** Whether a pattern describes a response rather than an event. */
 export function isAboutResponse(pattern: Pattern): boolean {
   if (!isJsonObject(pattern)) return false;
-  // Of all frames with an id, only a response is identified by it alone.
+  // Among frames with an id, only a response can be recognized by the id alone.
   const isToldByOthers = ["id", "command", "success"].some((name) => pattern[name] !== undefined);
   return pattern.type === "response" || (pattern.type === undefined && isToldByOthers);
 }
@@ -52,7 +52,7 @@ function wanted(pattern: Pattern): (frame: Frame) => boolean {
   if (!isJsonObject(pattern)) return () => true;
   const { id, command } = pattern;
   if (!isAboutResponse(pattern)) return (frame) => frame.type !== "response";
-  // An id can be missing from an answer, but never be another command's.
+  // A response may lack its id, but must not have the id of another command.
   const hasId = typeof id === "string" && !id.startsWith("$");
   return (frame) => {
     if (frame.type !== "response") return false;

@@ -1,19 +1,18 @@
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /**
- * JSON in which a string may be a matcher: `$string`, `$number`, `$boolean`, `$object`, `$array`,
- * `$any`; `$~text` fits a string that contains the text; `$:text` the same, but only the host that
- * is held to every word needs that very text, since the document leaves the words open; `$text:text`
- * fits a content with that text (`$text~:` one that contains it): the string or, for a tolerant
- * reader, blocks; `$=name` fits a string and keeps it, for `{{name}}` in later lines (`{{folder}}` is
- * there from the start). A member that is `$absent` must be missing, one ending in `?` may be. An object fits with exactly its
- * members, unless it has the member `...`. `{"$items":[…]}` fits a list with these items; a tolerant
- * reader does not mind their order. In code, a function that returns the problem is a pattern
+ * JSON in which a string may be a matcher: `$string`, `$number`, `$boolean`, `$object`, `$array`, `$any`; `$~text` fits
+ * a string that contains the text; `$:text` fits any string in tolerant mode, because the document leaves the wording
+ * open, and only a string that contains the text in strict mode; `$text:text` fits content with exactly that text
+ * (`$text~:` content that contains it): a string or, for a tolerant reader, blocks; `$=name` fits any string and stores
+ * it as `{{name}}` for later lines (`{{folder}}` is predefined). A member that is `$absent` must be missing, one ending
+ * in `?` may be. An object fits with exactly its members, unless it has the member `...`. `{"$items":[…]}` fits a list
+ * with these items; a tolerant reader ignores their order. In code, a function that returns the problem is a pattern
  * too.
  */
 export type Pattern = unknown;
 
-/** The place of a comparison in a frame, and whether further members and other texts are allowed. */
+/** The current path within the frame, and whether additional members and other texts are allowed. */
 export interface Where {
   readonly path: string;
   readonly isTolerant: boolean;
@@ -21,7 +20,7 @@ export interface Where {
 
 const start: Where = { path: "frame", isTolerant: false };
 
-/** Where a value differs from a pattern, as a path; undefined when it fits. */
+/** Where a value differs from a pattern, with the path; undefined if it fits. */
 export function mismatch(pattern: Pattern, value: unknown, at: Where = start): string | undefined {
   const { path } = at;
   if (typeof pattern === "function") return pattern(value, at);
@@ -51,7 +50,7 @@ export function mismatch(pattern: Pattern, value: unknown, at: Where = start): s
     : `${path} is not ${JSON.stringify(pattern)}: ${JSON.stringify(value)}`;
 }
 
-/** One vendor's calls have two ids, the second after the first. */
+/** One vendor's call ids have two parts; the second follows the first. */
 function isSameCall(pattern: Pattern, value: unknown, path: string): boolean {
   if (typeof pattern !== "string" || typeof value !== "string") return false;
   return /\.(?:toolCallId|id)$/.test(path) && value.startsWith(`${pattern}|`);
@@ -67,7 +66,7 @@ function inAnyOrder(items: readonly Pattern[], value: unknown, at: Where): strin
   return lacking === undefined ? undefined : `${at.path} has no item ${JSON.stringify(lacking)}`;
 }
 
-/** What a vendor wants back with the next request is not part of a protocol. */
+/** Tokens that a vendor wants back with the next request are not part of a protocol. */
 const replayTokens: ReadonlySet<string> = new Set([
   "textSignature",
   "thinkingSignature",
@@ -131,7 +130,7 @@ function textOf(content: unknown): unknown {
   return content.map((block) => (isJsonObject(block) ? (block.text ?? "") : "")).join("");
 }
 
-/** The pattern with `{{name}}` replaced by what was kept under that name. */
+/** The pattern with each `{{name}}` replaced by the string stored under that name. */
 export function fillIn(pattern: Pattern, kept: ReadonlyMap<string, string>): Pattern {
   if (typeof pattern === "string") {
     return pattern.replace(/\{\{(\w+)\}\}/g, (whole, name: string) => kept.get(name) ?? whole);
@@ -143,7 +142,7 @@ export function fillIn(pattern: Pattern, kept: ReadonlyMap<string, string>): Pat
   );
 }
 
-/** Keeps the strings that stand where a fitting pattern has `$=name`. */
+/** Stores the strings that match `$=name` in a fitting pattern. */
 export function keep(pattern: Pattern, value: unknown, kept: Map<string, string>): void {
   if (typeof pattern === "string" && pattern.startsWith("$=")) {
     kept.set(pattern.slice(2), String(value));

@@ -8,9 +8,9 @@ import { mismatch, type Pattern } from "../frames/pattern.ts";
 export interface Exit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** From the start of the process, in ms. */
+  /** Since the start of the process, in ms. */
   readonly afterMs: number;
-  /** Why it could not even be started. */
+  /** Why the process could not be started. */
   readonly error?: Error | undefined;
 }
 
@@ -18,21 +18,21 @@ export interface Exit {
 export interface HostProcessOptions {
   /** Whether stdout is read from the start. Default true. */
   readonly reads?: boolean | undefined;
-  /** Why a frame must not be. */
+  /** Returns why a frame is not allowed, if it is not. */
   readonly violation?: ((frame: Frame) => string | undefined) | undefined;
-  /** Whether it leads a process group of its own. Default false. */
+  /** Whether the host leads its own process group. Default false. */
   readonly isDetached?: boolean | undefined;
-  /** Whether all it prints is kept, besides its frames. Default true. */
+  /** Whether all of its output is kept, in addition to its frames. Default true. */
   readonly keepsOutput?: boolean | undefined;
 }
 
-/** How much is kept of the stderr of a host whose output is not kept, in characters. */
+/** How many characters of stderr are kept for a host whose output is not kept. */
 const STDERR_TAIL = 64 * 1024;
 
 /**
- * A host as a child process, with everything it says. It shares no code with that of `rpc-client`, which adds this
- * process's environment, ends a host that closes stdout, and soon after an exit stops reading: a test must see all
- * of that, and what comes late.
+ * A host as a child process, with all its output. It shares no code with the `HostProcess` of `rpc-client`. That one
+ * adds this process's environment, ends a host that closes stdout, and stops reading soon after an exit. A test must
+ * observe all of this, and late output too.
  */
 export class HostProcess {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
@@ -40,9 +40,9 @@ export class HostProcess {
   readonly ended: Promise<Exit>;
   stderr = "";
   stdout = "";
-  /** Lines on stdout that are not frames; if the output is not kept, only the first one. */
+  /** Lines on stdout that are not frames; only the first one if the output is not kept. */
   readonly noise: string[] = [];
-  /** How many lines on stdout were no frame. */
+  /** The number of lines on stdout that were not frames. */
   noiseCount = 0;
   readonly #keepsOutput: boolean;
 
@@ -88,12 +88,12 @@ export class HostProcess {
     this.child.stdout.on("end", () => take(lines.end()));
   }
 
-  /** Sends a line, or a command as one. */
+  /** Sends a line as it is, or a command as JSON. */
   send(line: string | object): void {
     this.child.stdin.write(`${typeof line === "string" ? line : JSON.stringify(line)}\n`);
   }
 
-  /** The next frame that fits, leaving out those before it. */
+  /** The next frame that fits; earlier frames are skipped. */
   async until(pattern: Pattern, timeoutMs = 8_000): Promise<Frame> {
     for (;;) {
       const frame = await this.frames.next(timeoutMs);

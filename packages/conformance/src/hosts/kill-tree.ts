@@ -1,9 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/**
- * Kills a process that leads a group, the group, and every descendant, those with groups of their own
- * too.
- */
+/** Kills the leader of a process group, the group, and all descendants, including those in other groups. */
 export function killTree(pid: number): void {
   if (process.platform === "win32") {
     run("taskkill", ["/F", "/T", "/PID", String(pid)]);
@@ -13,7 +10,7 @@ export function killTree(pid: number): void {
     try {
       process.kill(target, "SIGKILL");
     } catch {
-      // Gone already.
+      // Already gone.
     }
   }
 }

@@ -23,14 +23,14 @@ async function scenarioOf({ model, scenario = [] }: TranscriptSetup): Promise<Sc
   return scenario.map((turn) => (typeof turn === "string" ? turn : withoutRetries(turn)));
 }
 
-/** A failure is one failure: a vendor's library that tries again by itself would use up the next. */
+/** A scripted failure happens once: a vendor's library that retries would use up the next turn. */
 function withoutRetries(turn: Turn): Turn {
   const { fault } = turn;
   if (fault?.kind !== "status") return turn;
   return { ...turn, fault: { ...fault, headers: { "x-should-retry": "false", ...fault.headers } } };
 }
 
-/** How any pi-compatible host gets that model: as a provider in its models.json. */
+/** How any pi-compatible host finds the model: as a provider in its models.json. */
 export function servedModel(server: LoopbackServer, api: LoopbackApi): ModelSource {
   const { api: _, provider: __, baseUrl: ___, ...model } = scriptedModel();
   const provider = { baseUrl: server.urls[api], api, apiKey: "conformance", models: [model] };

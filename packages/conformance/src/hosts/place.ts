@@ -14,7 +14,7 @@ export interface Place {
   readonly remove: () => void;
 }
 
-/** How a host finds its model: arguments, and files by their paths in the place's folder. */
+/** How a host finds its model: arguments, and files by path within the place's folder. */
 export interface ModelSource {
   readonly arguments: readonly string[];
   readonly files: Readonly<Record<string, string>>;
@@ -26,12 +26,12 @@ const inherited = [
   "NODE_OPTIONS",
 ];
 
-/** Whether a host is to be shown a model; some transcripts bring their own, or none. */
+/** Whether the host needs a model; some transcripts configure their own, or none. */
 function needsModel({ arguments: given = [], files = {} }: Partial<TranscriptSetup>): boolean {
   return !given.includes("--model") && files["agent/models.json"] === undefined;
 }
 
-/** A new folder with a home, an agent directory and a project, as a transcript asks for it. */
+/** A new folder with a home, an agent directory and a project, according to a transcript. */
 export function makePlace(
   setup: Partial<TranscriptSetup> & { readonly dialect?: string },
   modelFor: (folder: string) => ModelSource,

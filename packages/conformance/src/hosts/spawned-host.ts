@@ -13,11 +13,11 @@ export interface SpawnOptions {
   readonly argv: readonly string[];
   readonly timeoutMs: number;
   readonly api: LoopbackApi;
-  /** How long a host may take to start, which is until its first frame, in ms. Default 30 000. */
+  /** How long a host may take until its first frame, in ms. Default 30 000. */
   readonly startMs?: number | undefined;
-  /** Why a frame must not be. */
+  /** Returns the check of a place's frames, which says why a frame is not allowed. */
   readonly violationIn?: ((place: Place) => (frame: Frame) => string | undefined) | undefined;
-  /** What leaves nothing behind of the hosts there are, without waiting for any of them. */
+  /** Functions that kill the running hosts and remove their folders without waiting. */
   readonly abandoned?: Set<() => void> | undefined;
 }
 
@@ -25,16 +25,18 @@ export interface SpawnedHost extends TestHost {
   readonly process: HostProcess;
 }
 
-/** Long enough for a host that loads much on a busy machine. */
+/** Long enough for a host that loads a lot on a busy machine. */
 const START_MS = 30_000;
 
-/** More than any transcript is about. */
+/** More than any transcript produces. */
 const MAX_FRAMES = 100_000;
 
-/** How long a host may take to leave once its stdin is closed, in ms. */
+/** How long a host may take to exit once its stdin is closed, in ms. */
 const LEAVE_MS = 3_000;
 
-/** Starts a host for a transcript; disposing ends it with all its children, its model and folders. */
+/**
+ * Starts a host for a transcript. Disposing it ends the host with all its children, and removes its model and folders.
+ */
 export async function spawnHost(
   transcript: Transcript,
   options: SpawnOptions,
@@ -80,7 +82,7 @@ export async function spawnHost(
   };
 }
 
-/** What is wrong with a frame, or with there being so many of them. */
+/** Wraps a check so that it also fails when too many frames come. */
 function withoutFlood(violation: (frame: Frame) => string | undefined = () => undefined) {
   let count = 0;
   return (frame: Frame): string | undefined => {

@@ -1,4 +1,4 @@
-/** Where the bundle of the CLI has the data, seen from itself; set by its build. */
+/** The data folder, relative to the bundle of the CLI; the build sets it. */
 declare const CONFORMANCE_DATA: string | undefined;
 
 export const dataFolder = new URL(

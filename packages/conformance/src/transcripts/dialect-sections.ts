@@ -1,4 +1,4 @@
-/** What the documents of the other dialects require of a host, as `requirement-sections.ts` has it. */
+/** What the documents of the other dialects require of a host, in the form of `requirement-sections.ts`. */
 export const dialectSections = {
   "The dialect pisces": {
     "pisces.compact": "compact answers with the compaction, with instructions, too",

@@ -11,29 +11,29 @@ import type { Step, Transcript } from "./transcript.ts";
 export interface TestHost extends AsyncDisposable {
   readonly folder: string;
   send(line: string): void;
-  /** The next frame; undefined when none comes in time. */
+  /** The next frame; undefined if none comes in time. */
   next(): Promise<Frame | undefined>;
 }
 
 export interface PlayOptions {
   /**
-   * Whether what the document leaves open is left to the host: further members and events, the words
-   * of errors, how responses and events interleave. Default false.
+   * Whether the host may choose what the document leaves open: additional members and events, the wording of errors,
+   * and how responses and events interleave. Default false.
    */
   readonly isTolerant?: boolean | undefined;
-  /** Told of each frame whose shape is not the documented one; without it, the first ends the play. */
+  /** Receives each frame that differs from its documented shape; without it, the first such frame is an error. */
   readonly onShapeProblem?: ((problem: string, frame: Frame) => void) | undefined;
-  /** How long one line is waited for while other frames come, in ms. Default without end. */
+  /** How long to wait for one line while other frames come, in ms. Default: no limit. */
   readonly patienceMs?: number | undefined;
 }
 
-/** Where a host left its transcript. */
+/** Where a host deviated from its transcript. */
 export class Deviation extends Error {
   override readonly name = "Deviation";
   readonly line: number;
   readonly problem: string;
   readonly expected: Pattern;
-  /** The frame that came; undefined when none did. */
+  /** The frame that came; undefined if none did. */
   readonly got: Frame | undefined;
 
   constructor(transcript: Transcript, step: Expected, problem: string, got: Frame | undefined) {
@@ -46,7 +46,7 @@ export class Deviation extends Error {
   }
 }
 
-/** Events beyond the document, which a client of the document ignores. */
+/** Events that the document does not name, so that its clients ignore them. */
 const additions: ReadonlySet<string> = new Set([
   "ready",
   "agent_settled",
@@ -96,7 +96,7 @@ class Play {
   readonly #ids = new IdCheck();
   #dialect: string;
   #isInitialized = false;
-  /** When the line that is played now is waited for no longer. */
+  /** When the wait for the current line ends. */
   #deadlineMs = Number.POSITIVE_INFINITY;
 
   constructor(transcript: Transcript, host: TestHost, options: PlayOptions) {
@@ -143,7 +143,7 @@ class Play {
     throw this.#silence(step, nearest, last);
   }
 
-  /** What to say when nothing came that fits: of all that came, what is most like it. */
+  /** The deviation to report when no matching frame came, with the frame that came closest. */
   #silence(
     step: Expected,
     nearest: { frame: Frame; problem: string } | undefined,
@@ -160,7 +160,7 @@ class Play {
     return deviation(`no frame of this kind came; the last was ${last.type}`);
   }
 
-  /** A transcript need not name what `initialize` adds to every event. */
+  /** A transcript may omit the members that `initialize` adds to every event. */
   #mismatch(pattern: Pattern, frame: Frame): string | undefined {
     const isOrdered = this.#isInitialized && frame.type !== "response" && isJsonObject(pattern);
     return mismatch(isOrdered ? { ...order, ...pattern } : pattern, frame, {
@@ -174,7 +174,9 @@ class Play {
     return frame.type !== "response" && !isDocumentedEvent(this.#dialect, frame);
   }
 
-  /** A frame as a host with one session sends it, which is what documents describe. */
+  /**
+   * A frame in the form of a host with one session, which is the form that the documents describe.
+   */
   #single(frame: Frame): Frame {
     const isMany = this.#transcript.arguments?.includes("--sessions") === true;
     return isMany ? withoutHandle(frame) : frame;
@@ -192,7 +194,7 @@ class Play {
     return frame;
   }
 
-  /** Ids are the same in every dialect; only `pi` speaks in the shapes of its document. */
+  /** Ids follow the same rule in every dialect; shapes are checked only in `pi`. */
   #look(frame: Frame): void {
     const { isTolerant, onShapeProblem } = this.#options;
     if (frame.command === "initialize" && frame.success === true) {
@@ -213,7 +215,7 @@ class Play {
   }
 }
 
-/** What a frame of one session among many has besides what the frame of a single one has. */
+/** Removes the members that only a host with many sessions adds. */
 function withoutHandle(frame: Frame): Frame {
   const { sessionId: _, seq: __, promptId: ___, ...own } = frame;
   if (frame.success !== false) return own;

@@ -1,6 +1,6 @@
 /**
- * What `rpc-pi-mono` requires of a host, by section, and what Tau adds to it: one id per statement.
- * Every id is named by a transcript or a test that demonstrates it. `dialect-sections.ts` has the
+ * What `rpc-pi-mono` requires of a host, by section, and what Tau adds: one id per statement. A
+ * transcript or a test demonstrates each statement and names its id. `dialect-sections.ts` has the
  * statements of the other documents.
  */
 export const sections = {

@@ -11,7 +11,7 @@ export const requirements: Readonly<Record<string, string>> = Object.assign(
 const own: ReadonlySet<string> = new Set(Object.keys(sections["Beyond the document"]));
 const [pi, ...others] = protocolNames;
 
-/** The dialect whose document makes a statement; undefined for what Tau adds to all of them. */
+/** The dialect whose document makes a statement; undefined for Tau's additions to all dialects. */
 export function documentOf(id: string): string | undefined {
   if (own.has(id)) return undefined;
   const [prefix = ""] = id.split(".");

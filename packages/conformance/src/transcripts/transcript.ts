@@ -6,30 +6,33 @@ import { documentOf } from "./requirements.ts";
 
 export interface TranscriptSetup {
   readonly title: string;
-  /** Ids of `requirements.ts` that this transcript shows as a whole; `@` names those of its parts. */
+  /** Ids of `requirements.ts` that the whole transcript shows; lines with `@` name those of its parts. */
   readonly requirements?: readonly string[];
-  /** The dialects it is played in. Default `pi` alone. */
+  /** The dialects in which it is played. Default: `pi` only. */
   readonly dialects?: readonly string[];
-  /** `tau` when it uses what no document has; other hosts are not held to it. */
+  /** `tau` if it uses features of no document; they are not required of other hosts. */
   readonly scope?: "tau";
   readonly scenario?: readonly (Turn | string)[];
-  /** Files beside the project, by path; models.json of the user is `agent/models.json`. */
+  /** Files in addition to the project's, by path; the user's models.json is `agent/models.json`. */
   readonly files?: Readonly<Record<string, string>>;
   readonly arguments?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Extensions of the user, by their names in `conformance/extensions`. */
+  /** The user's extensions, by their names in `conformance/extensions`. */
   readonly extensions?: readonly string[];
-  /** The scripted model is this module of `conformance/models`, not `scenario`. */
+  /** A module of `conformance/models` that is the scripted model, instead of `scenario`. */
   readonly model?: string;
-  /** The project is a git repository in which its files are committed. */
+  /** Whether the project is a git repository with its files committed. */
   readonly git?: boolean;
 }
 
 export type Step =
   | { readonly kind: "send"; readonly line: string; readonly at: number }
-  /** What the following lines show. */
+  /** The statements that the following lines show. */
   | { readonly kind: "part"; readonly requirements: readonly string[]; readonly at: number }
-  /** The next frame is this one, or any number of frames are, or one of those that come is. */
+  /**
+   * `once`: the next frame fits. `any`: any number of frames fit. `until`: one of the coming frames
+   * fits.
+   */
   | {
       readonly kind: "expect";
       readonly frame: Pattern;
@@ -37,12 +40,14 @@ export type Step =
       readonly at: number;
     };
 
-/** A transcript in one dialect: what a client sends and what it must get. */
+/**
+ * A transcript in one dialect: the lines that a client sends and the frames that it must receive.
+ */
 export interface Transcript extends TranscriptSetup {
-  /** File and title. */
+  /** The file and the title. */
   readonly name: string;
   readonly dialect: string;
-  /** All ids, those of its parts too. */
+  /** All ids, including those of its parts. */
   readonly requirements: readonly string[];
   readonly steps: readonly Step[];
 }
@@ -58,8 +63,9 @@ export function readTranscripts(): Transcript[] {
 const counts = { "<": "once", "<*": "any", "<<": "until" } as const;
 
 /**
- * `!` begins a transcript, `@` a part of it with what that part shows; `>` is sent, `<` is expected
- * next, `<*` any number of times, `<<` after any number of other frames.
+ * `!` begins a transcript, and `@` a part of it with the statements that the part shows. `>` marks
+ * a line that the client sends. `<` marks the next expected frame, `<*` any number of such frames,
+ * and `<<` a frame after any number of others.
  */
 function parseTranscripts(file: string, text: string): Transcript[] {
   const transcripts: (TranscriptSetup & { steps: Step[] })[] = [];
@@ -98,13 +104,16 @@ function inEachDialect(
   }));
 }
 
-/** Of the ids, those of the dialect's own document; all of them when there are none. */
+/**
+ * The ids that belong to the dialect's document or to no document; all ids if none belongs to the
+ * document.
+ */
 function inDocument(ids: readonly string[], dialect: string): readonly string[] {
   const own = ids.filter((id) => documentOf(id) === dialect);
   return own.length === 0 ? ids : [...own, ...ids.filter((id) => documentOf(id) === undefined)];
 }
 
-/** The ids of a transcript by what a deviation at some line says about them. */
+/** The transcript's ids, sorted by what a deviation at a line says about them. */
 export function judge(
   { steps, requirements }: Transcript,
   line: number | undefined,
