@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 /** A folder that a job works in. */
 export interface CheckedOut {
   readonly cwd: string;
-  /** Called once the job has left the folder. */
+  /** Called once the job has finished with the folder. */
   readonly release?: () => void | Promise<void>;
 }
 
@@ -13,11 +13,11 @@ export interface CheckedOut {
 export type Checkout = (job: {
   readonly sessionId: string;
   readonly project: unknown;
-  /** Aborted when the worker ends. */
+  /** Aborts when the worker ends. */
   readonly signal: AbortSignal;
 }) => Promise<CheckedOut>;
 
-/** Loads a module; without one, every job works in `cwd`. */
+/** Loads a checkout module; without one, every job works in `cwd`. */
 export async function loadCheckout(path: string | undefined, cwd: string): Promise<Checkout> {
   const folder = resolve(cwd);
   if (path === undefined) return async () => ({ cwd: folder });

@@ -1,9 +1,9 @@
 import type { Frame } from "./frame-stream.ts";
 
-/** Commands that begin work, and are refused once the worker is to end. */
+/** Commands that begin work; a worker that is about to end refuses them. */
 const beginning = /^(prompt|steer|follow_up|queue_message|abort_and_prompt|bash|compact)$/;
 
-/** The answer to a command that the worker does not hand to its host; undefined for all others. */
+/** The answer to a command that the worker does not pass to its host; otherwise undefined. */
 export function refusalOf(
   { type, id }: Frame,
   worker: { readonly control: ReadonlySet<string> | undefined; readonly isDraining: boolean },

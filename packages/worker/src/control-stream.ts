@@ -4,7 +4,7 @@ import type { Frame } from "./frame-stream.ts";
 
 const BLOCK_MS = 1_000;
 
-/** Takes the commands of a session from Redis, each once, until it is stopped. */
+/** Takes the commands of a session from Redis, each once, until stopped. */
 export class ControlStream {
   readonly #redis: Redis;
   readonly #name: string;
@@ -12,7 +12,7 @@ export class ControlStream {
   #isStopped = false;
   readonly #ended: Promise<void>;
 
-  /** `redis` is a connection of its own, because it waits. */
+  /** `redis` is a dedicated connection, because its reads block. */
   constructor(redis: Redis, sessionId: string, onCommand: (command: Frame) => void) {
     this.#redis = redis;
     this.#name = `tau:control:${sessionId}`;
@@ -32,11 +32,11 @@ export class ControlStream {
         const found = await this.#redis.xread("BLOCK", BLOCK_MS, "STREAMS", this.#name, "0");
         for (const [id, fields] of found?.[0]?.[1] ?? []) {
           if (this.#isStopped) return;
-          // Removing it is the right to use it.
+          // The worker that removes a command may use it.
           if ((await this.#redis.xdel(this.#name, id)) === 1) this.#use(fields);
         }
       } catch {
-        // Redis is away, or this was stopped.
+        // Redis is unreachable, or this stream was stopped.
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
     }

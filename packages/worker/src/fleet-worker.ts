@@ -9,16 +9,16 @@ import { SessionTurns } from "./session-turns.ts";
 import { nextLookMs, WaitingJobs } from "./waiting-jobs.ts";
 import type { WorkerOptions } from "./worker-options.ts";
 
-/** The hash that says which project a session belongs to. */
+/** The hash with each session's project. */
 const PROJECTS = "tau:projects";
-/** How long a job waits until it looks again whether it is its turn. */
+/** How long a job is delayed before it checks again whether it is next. */
 const TURN_MS = 300;
-/** A job that waits for longer than it was told to is called for. */
+/** How long a job may exceed its delay before it is promoted. */
 const PROMOTE_MS = 1_000;
-/** How long a job waits after its host ended. */
+/** How long a job is delayed after its host has ended. */
 const AGAIN_MS = 100;
 
-/** What is kept of a job from one host to the next. */
+/** What a job keeps from one host to the next. */
 interface Progress {
   /** How many hosts in a row have ended without a new entry. */
   readonly lives: number;
@@ -26,7 +26,7 @@ interface Progress {
   readonly reason?: string;
 }
 
-/** Takes prompts from a queue and runs each in a host of its own. */
+/** Takes prompts from a queue and runs each in its own host. */
 export class FleetWorker {
   readonly #options: WorkerOptions;
   readonly #redis: Redis;
@@ -35,9 +35,9 @@ export class FleetWorker {
   readonly #turns: SessionTurns;
   readonly #report: (line: string) => void;
   readonly #waiting: WaitingJobs;
-  /** Ends the hosts of jobs, by the ids of the jobs. */
+  /** The controllers that end the hosts of running jobs, by job id. */
   readonly #running = new Map<string, AbortController>();
-  /** Unfinished prompts have to go back. */
+  /** Whether unfinished prompts go back to the queue. */
   #isLeaving = false;
   #isDraining = false;
 
@@ -60,19 +60,19 @@ export class FleetWorker {
       connection: parts.redis,
       concurrency,
       lockDuration: leaseMs,
-      // A job is taken over soon after its lease has passed, not another lease later.
+      // Checked often, so that another worker takes a job over soon after its lease has expired.
       stalledInterval: Math.max(100, leaseMs / 10),
-      // Lives are counted here: a worker that is killed is not the fault of the job.
+      // This class counts the hosts itself: a killed worker is not the fault of the job.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     });
-    // A lost connection is made again.
+    // The client reconnects automatically.
     this.#worker.on("error", () => undefined);
     this.#worker.on("stalled", (id) => {
       parts.report(
         `job ${id}: its worker has not renewed its lease; another worker goes on with it`,
       );
     });
-    // This worker did not answer for a while: a host of it would keep the session from the next one.
+    // This worker did not respond for a while; its host would keep the session from the next one.
     this.#worker.on("lockRenewalFailed", (ids) => {
       for (const id of ids) this.#running.get(id)?.abort("another worker has the job");
     });
@@ -81,8 +81,8 @@ export class FleetWorker {
   /**
    * Connects and takes the first job.
    *
-   * @param report - takes a line when a host ends before its prompt
-   * @throws if the checkout module cannot be loaded, or Redis not be reached
+   * @param report - receives a line when a host ends before its prompt
+   * @throws if the checkout module cannot be loaded, or Redis cannot be reached
    */
   static async start(
     options: WorkerOptions,
@@ -96,8 +96,8 @@ export class FleetWorker {
   }
 
   /**
-   * Takes no more jobs, lets running prompts end for a while, and gives back those that did not: another
-   * worker goes on with them.
+   * Takes no more jobs, gives running prompts some time to end, and returns unfinished ones to the queue for other
+   * workers.
    */
   async drain(): Promise<void> {
     this.#isDraining = true;
@@ -173,7 +173,7 @@ export class FleetWorker {
     }
   }
 
-  /** Looks again later, but not forever: a host outside of the fleet may keep the session. */
+  /** Delays the job, but not forever: a host outside of the fleet may keep the session. */
   async #locked(
     job: Job<PromptJob, JobResult>,
     {
@@ -197,7 +197,7 @@ export class FleetWorker {
     throw new UnrecoverableError(`waited ${seconds} s for ${what}: ${holder}`);
   }
 
-  /** Hands a job to its next host. */
+  /** Passes a job to its next host. */
   async #again(
     job: Job<PromptJob, JobResult>,
     { token, lives, reason }: Progress & { readonly token: string | undefined },
@@ -208,13 +208,13 @@ export class FleetWorker {
       await job.updateProgress({ lives: now, reason });
       return later(job, { token, ms: AGAIN_MS });
     }
-    // Not its own fault.
+    // The worker is leaving, so this end does not count against the job.
     await job.updateProgress({ lives });
     await job.moveToWait(token);
     throw new WaitingError();
   }
 
-  /** One session of two projects would be two sessions with one stream. */
+  /** With two projects, one id would mean two sessions that share one stream. */
   async #bindProject({ sessionId, projectKey = "" }: PromptJob): Promise<void> {
     await this.#redis.hsetnx(PROJECTS, sessionId, projectKey);
     const bound = await this.#redis.hget(PROJECTS, sessionId);
@@ -224,7 +224,7 @@ export class FleetWorker {
   }
 }
 
-/** A connection that is made again when it is lost, but has to succeed once. */
+/** Connects, and throws if the first attempt fails; a lost connection is restored automatically. */
 async function connect(url: string): Promise<Redis> {
   const redis = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true });
   let reason = "";
@@ -246,7 +246,7 @@ async function later(
   { token, ms }: { readonly token: string | undefined; readonly ms: number },
 ): Promise<never> {
   await job.moveToDelayed(Date.now() + ms, token);
-  // The queue waits for a time of day, which is far away if somebody sets the clock back.
+  // The queue waits for a wall-clock time, which is far away if the clock is set back.
   setTimeout(() => void job.promote().catch(() => undefined), ms + PROMOTE_MS).unref();
   throw new DelayedError();
 }

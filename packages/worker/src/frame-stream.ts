@@ -4,12 +4,12 @@ import type { Redis } from "ioredis";
 export type Frame = Readonly<Record<string, unknown>>;
 
 const MAX_FRAMES = 10_000;
-/** How far back a result is looked for. */
+/** How many of the latest frames are searched for a result. */
 const RECENT = 1_000;
 
 /**
- * stream, writer; id, seq of the last frame, limit, then the frames → nothing if another worker writes now.
- * A batch that is sent again after a lost connection is added once.
+ * Arguments: stream, writer; id, seq of the last frame, limit, then the frames. Returns nothing if another worker is
+ * the writer. A batch that is resent after a lost connection is added only once.
  */
 const append = `
 if redis.call("HGET", KEYS[2], "id") ~= ARGV[1] then return false end
@@ -23,8 +23,8 @@ return 1
 `;
 
 /**
- * The events of a session in Redis, numbered over all workers. The last one that began to write is the
- * only one that can: a worker that was paused adds nothing after another took over.
+ * The events of a session in Redis, numbered across all workers. Only the latest writer can add frames: a worker that
+ * was paused adds nothing after another one took over.
  */
 export class FrameStream {
   readonly #redis: Redis;
@@ -41,20 +41,20 @@ export class FrameStream {
     this.#sessionId = sessionId;
   }
 
-  /** Adds a frame after those before it. The first one makes this the writer of the stream. */
+  /** Adds a frame after the earlier ones. The first frame makes this the writer of the stream. */
   add(frame: Frame): void {
     this.#waiting.push(frame);
     if (this.#isWriting) return;
     this.#isWriting = true;
     this.#written = this.#write();
-    // Reported by `flushed`.
+    // `flushed` reports the failure.
     this.#written.catch(() => undefined);
   }
 
   /**
-   * Fulfilled once all frames are in the stream.
+   * Resolves once all frames are in the stream.
    *
-   * @throws if another worker writes now
+   * @throws if another worker has become the writer
    */
   async flushed(): Promise<void> {
     await this.#written;
@@ -93,17 +93,17 @@ export class FrameStream {
         this.#isLost = added === null;
       }
     } finally {
-      // In the same step as the last look: a frame that comes a moment later must find nobody writing.
+      // Reset in the same step as the last check: the next frame must start a new write.
       this.#isWriting = false;
     }
   }
 
-  /** Keeps earlier writers out, then goes on after what they have added. */
+  /** Locks earlier writers out, and returns the number of their last frame. */
   async #begin(): Promise<number> {
     await this.#redis.hset(this.#writer, "id", this.#id);
     const [entry] = await this.#redis.xrevrange(this.#name, "+", "-", "COUNT", 1);
     const { seq } = entry === undefined ? {} : frameOf(entry);
-    // Somebody may have deleted the stream, or the end of it.
+    // The stream or its latest frames may have been deleted.
     const written = Number((await this.#redis.hget(this.#writer, "seq")) ?? 0);
     return Math.max(written, typeof seq === "number" ? seq : 0);
   }

@@ -13,15 +13,18 @@ export interface JobLife {
   readonly options: WorkerOptions;
   readonly checkout: Checkout;
   readonly redis: Redis;
-  /** Aborted, with the reason, when the job has to be left. */
+  /** Aborts, with the reason, when the job must be given up. */
   readonly signal: AbortSignal;
-  /** Why a command of the control stream is not taken. */
+  /**
+   * The answer that refuses a command of the control stream; undefined for a command that is
+   * accepted.
+   */
   readonly refusal: (command: Frame) => Frame | undefined;
   readonly onEntry: () => void;
   readonly report: (line: string) => void;
 }
 
-/** Runs a host for a job until the prompt has its result, the host has ended, or the job is left. */
+/** Runs a host for a job until the prompt has its result, the host has ended, or the job is given up. */
 export async function liveOnce(life: JobLife): Promise<Life> {
   const { checkout, signal, report } = life;
   const { sessionId, project } = life.job;
@@ -35,7 +38,7 @@ export async function liveOnce(life: JobLife): Promise<Life> {
   }
 }
 
-/** What the prompt came to does not change with it. */
+/** A failed release does not change the outcome of the prompt. */
 async function release(folder: CheckedOut, report: JobLife["report"]): Promise<void> {
   try {
     await folder.release?.();
@@ -49,7 +52,7 @@ async function liveIn({ cwd }: CheckedOut, life: JobLife): Promise<Life> {
   const { store, variables } = options;
   const events = new FrameStream(redis, job.sessionId);
   let control: ControlStream | undefined;
-  // Not before: a host that does not get the session would take commands away from the one that has it.
+  // Only now: a host without the session would take commands from the host that has it.
   const onOpen = (): void => {
     control ??= new ControlStream(redis.duplicate(), job.sessionId, (command) => {
       const refusal = life.refusal(command);
@@ -62,7 +65,7 @@ async function liveIn({ cwd }: CheckedOut, life: JobLife): Promise<Life> {
     {
       cwd,
       words: wordsOf(job, options),
-      // The host has the variables of this process besides.
+      // The host inherits the variables of this process as well.
       variables: { ...variables, TAU_REDIS: undefined, TAU_STORE: store },
       silenceMs: options.leaseMs,
     },
@@ -96,7 +99,7 @@ function wordsOf(
     "--thinking": thinkingLevel,
   });
   const named = given.flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
-  // What tools do is not done again by the next worker.
+  // With durability `effects`, the next worker does not run tool calls again.
   const own = ["--lease-ms", String(leaseMs), "--durability", "effects"];
   return [...own, ...host, ...named, "--session-id", sessionId];
 }

@@ -2,25 +2,25 @@ import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
 /** The data of a job. Its id is the `promptId`. */
 export interface PromptJob {
-  /** The session in the store; made with its first prompt. */
+  /** The session in the store; its first prompt creates it. */
   readonly sessionId: string;
-  /** The project in the store; a session belongs to one. */
+  /** The session's project in the store; a session belongs to one project. */
   readonly projectKey?: string;
   readonly promptId?: string;
-  /** May be left out with `resume`. */
+  /** Optional with `resume`. */
   readonly message?: string;
-  /** Goes on with the paused prompt that `promptId` names. */
+  /** Continues the paused prompt that `promptId` names. */
   readonly resume?: boolean;
   /** How far the prompt goes before the job completes with `status: "paused"`. */
   readonly until?: object;
   readonly images?: readonly unknown[];
-  /** The message is text that a program forwards: no command, template or skill in it is looked at. */
+  /** The message is text forwarded by a program: commands, templates and skills in it are ignored. */
   readonly verbatim?: boolean;
   readonly provider?: string;
   readonly modelId?: string;
   readonly thinkingLevel?: string;
   readonly outputSchema?: object;
-  /** What the checkout module gets. */
+  /** Passed to the checkout module. */
   readonly project?: unknown;
 }
 
@@ -32,7 +32,7 @@ export interface JobResult {
   readonly error?: string;
   /** Why the prompt failed, or `budget_exceeded` if a used-up budget stopped the run. */
   readonly code?: string;
-  /** What paused it, with `status: "paused"`: another job goes on with it. */
+  /** What paused the prompt, with `status: "paused"`; another job can resume it. */
   readonly pausedBy?: string;
   readonly output?: unknown;
 }
@@ -42,7 +42,7 @@ const texts = ["projectKey", "promptId", "provider", "modelId", "thinkingLevel"]
 /**
  * Checks the data of a job.
  *
- * @throws naming the member
+ * @throws an error that names the member
  */
 export function readJob(data: unknown): PromptJob {
   if (!isJsonObject(data)) throw new TypeError("the data is not an object");

@@ -14,25 +14,27 @@ export type Life =
   /** The host ended before the prompt did. */
   | { readonly kind: "ended"; readonly reason: string };
 
-/** Codes of a prompt that is not over: its next host goes on with what the store has. */
+/**
+ * Error codes of a prompt that is not over: the next host continues from the entries in the store.
+ */
 const unstored: ReadonlySet<unknown> = new Set(["session_lost", "session_write_failed"]);
 
-/** What a host exits with that could not start, because of its session. */
+/** Exit codes of a host that could not start because of its session. */
 const SESSION_HELD = 3;
 const SESSION_DAMAGED = 4;
 
-/** How long a host may take to end when it is asked to. */
+/** How long a host may take to exit when asked to. */
 const END_MS = 8_000;
-/** How much of what a host said is the reason of its end. */
+/** How many characters of a host's stderr are reported as the reason for its end. */
 const REASON_CHARACTERS = 4_000;
-/** How many signs of life there are in the time that a host waits for one. */
+/** How many heartbeats are sent within the time that a host waits for one. */
 const BEATS = 3;
 
 interface HostStart {
   readonly cwd: string;
   readonly words: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** How long the host goes on without a sign of life from this process. */
+  /** How long the host continues without a heartbeat from this process. */
   readonly silenceMs: number;
 }
 
@@ -45,8 +47,8 @@ export interface PromptRunReports {
 }
 
 /**
- * A prompt in a host of its own, which ends with this process, because its stdin does. It also ends when
- * this process is paused, because blank lines stop coming: it would keep the session from the next worker.
+ * A prompt in its own host. The host ends with this process, because its stdin closes. It also ends when this process
+ * is paused, because the blank lines stop: otherwise it would keep the session from the next worker.
  */
 export class PromptRun {
   readonly #job: PromptJob;
@@ -59,9 +61,9 @@ export class PromptRun {
   readonly #start: StartWatch;
   readonly #life = Promise.withResolvers<Life>();
   #outcome: Frame | undefined;
-  /** The host has the session. */
+  /** Whether the host has the session. */
   #isOpen = false;
-  /** What its host says of the prompt's end does not count any more. */
+  /** Whether the host's reports about the end of the prompt are ignored. */
   #isLeft = false;
 
   constructor(
@@ -100,7 +102,7 @@ export class PromptRun {
       command: [process.execPath, program, ...own, ...words],
       cwd,
       env: variables,
-      // A signal for the worker is not one for its hosts: they may end what they do.
+      // A signal to the worker must not reach its hosts, which may finish their work.
       isDetached: true,
       onLine: (line) => {
         const frame = parseObject(line);
@@ -110,7 +112,7 @@ export class PromptRun {
     });
   }
 
-  /** Fulfilled when the prompt, or its host, has ended. */
+  /** Resolves when the prompt or its host has ended. */
   get life(): Promise<Life> {
     return this.#life.promise;
   }
@@ -119,7 +121,7 @@ export class PromptRun {
     this.#host.write(encodeLine(frame));
   }
 
-  /** Ends the host, in order: what runs is aborted, and its lease given back. The prompt is left as it is. */
+  /** Shuts the host down: it aborts the run and gives its lease back. The prompt stays unfinished. */
   async end(): Promise<void> {
     this.#isLeft = true;
     this.#start.end();
@@ -166,7 +168,7 @@ export class PromptRun {
     }
     if (id !== "tau-worker:prompt") return;
     this.#start.end();
-    // Of a prompt that ended in an earlier life, its result is announced, too.
+    // The host also announces the result of a prompt that an earlier host finished.
     if (success !== true) {
       const kind = unstored.has(code) ? "ended" : "refused";
       this.#life.resolve({ kind, reason: String(error) });
@@ -200,7 +202,10 @@ export class PromptRun {
     );
   }
 
-  /** Once, over all lives: an earlier one may have died between this and the end of the job. */
+  /**
+   * Announced only once across all hosts: an earlier worker may have died between this and the end
+   * of the job.
+   */
   async #announce(outcome: Frame): Promise<void> {
     if (await this.#events.hasResult(this.#promptId)) return;
     const { id: _, ...frame } = outcome;
@@ -213,7 +218,7 @@ export class PromptRun {
     const reason = stderr.trim().slice(-REASON_CHARACTERS) || end;
     if (this.#isOpen) return { kind: "ended", reason };
     if (exitCode === SESSION_HELD) return { kind: "locked", reason };
-    // Another host may start where this one could not: the store may be back.
+    // Another host may be able to start: the store may be reachable again.
     return { kind: exitCode === SESSION_DAMAGED ? "refused" : "ended", reason };
   }
 }

@@ -2,11 +2,11 @@ import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 
 /**
- * line, active jobs of the queue; job, its id, when it was added, how keys of jobs begin, how data of the
- * session's jobs contain it → the job whose turn it is.
+ * Arguments: the line, the queue's active jobs; the job, its id, the time it was added, the prefix of job keys, the
+ * text that marks the session in a job's data. Returns the job that is next.
  *
- * Jobs that other workers took earlier, but have not brought here yet, are put in line as well. Jobs of one
- * millisecond come as they were taken.
+ * Earlier jobs that other workers have taken, but not added here yet, are put in line as well. Jobs of the same
+ * millisecond keep the order in which they were taken.
  */
 const join = `
 local function add(member, time)
@@ -29,8 +29,8 @@ return redis.call("ZRANGE", KEYS[1], 0, 0)[1]
 `;
 
 /**
- * Whose turn it is among the jobs of a session, over all workers: the first that was added. A job whose
- * worker died keeps its turn, so that no later prompt comes between.
+ * Decides which of a session's jobs is next, across all workers: the one that was added first. A job whose worker died
+ * keeps its turn, so that no later prompt overtakes it.
  */
 export class SessionTurns {
   readonly #redis: Redis;
@@ -51,7 +51,7 @@ export class SessionTurns {
       if (await this.#isWaited(first)) return false;
       await this.#redis.zrem(line, first);
     }
-    // From now on it is first, even if an earlier one comes late.
+    // Fixes the job in first place, even if an earlier job arrives late.
     await this.#redis.zadd(line, "XX", 0, own);
     return true;
   }
@@ -60,7 +60,10 @@ export class SessionTurns {
     await this.#redis.zrem(lineOf(sessionId), keyOf(job));
   }
 
-  /** Jobs may be removed from the queue, or fail without a worker. */
+  /**
+   * Whether a job is still unfinished: it may have been removed from the queue, or have failed
+   * without a worker.
+   */
   async #isWaited(key: string): Promise<boolean> {
     const [added, finished] = await this.#redis.hmget(key, "timestamp", "finishedOn");
     return added !== null && finished === null;
@@ -71,7 +74,7 @@ function lineOf(sessionId: string): string {
   return `tau:turns:${sessionId}`;
 }
 
-/** The key of the job in Redis: jobs of a session may be in different queues. */
+/** The job's key in Redis, because the jobs of a session may be in different queues. */
 function keyOf(job: Job): string {
   return `${job.prefix}:${job.queueName}:${job.id}`;
 }

@@ -18,7 +18,7 @@ function watching() {
   return { said, late, watch };
 }
 
-it("says what a job waits for, and gives a host up that does not begin", () => {
+it("reports what a job waits for, and gives up on a host that does not begin", () => {
   const { said, late, watch } = watching();
   vi.advanceTimersByTime(10_000);
   expect(said).toEqual(["waits for its host to start and open the session (10 s)"]);
@@ -28,7 +28,7 @@ it("says what a job waits for, and gives a host up that does not begin", () => {
   expect(late).toEqual(["waited 120 s for its host to take the prompt; an extension may hold it"]);
 });
 
-it("waits for people that a host has asked", () => {
+it("does not count the time in which a host waits for a person's answer", () => {
   const { said, late, watch } = watching();
   watch.take({ type: "host_request", id: "q" });
   vi.advanceTimersByTime(10 * START_MS);
@@ -38,7 +38,7 @@ it("waits for people that a host has asked", () => {
   expect(late).toHaveLength(1);
 });
 
-it("is silent once the prompt was taken", () => {
+it("reports nothing once the prompt was accepted", () => {
   const { said, late, watch } = watching();
   watch.end();
   vi.advanceTimersByTime(START_MS);

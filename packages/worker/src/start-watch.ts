@@ -1,8 +1,8 @@
 import type { Frame } from "./frame-stream.ts";
 
-/** After this time a line names what a job waits for, and again each time it has passed. */
+/** How often a line reports what a job waits for. */
 const NOTICE_MS = 10_000;
-/** How long a host may take until it has the session and has taken the prompt. */
+/** How long a host may take to open the session and accept the prompt. */
 export const START_MS = 120_000;
 
 const awaited = {
@@ -12,13 +12,13 @@ const awaited = {
 
 export interface StartReports {
   readonly report: (line: string) => void;
-  /** Called when the host has taken too long, with what it was waited for. */
+  /** Called with the missing step when the host has taken too long. */
   readonly onLate: (reason: string) => void;
 }
 
 /**
- * The time until a host has begun with its prompt. What a person is asked for meanwhile does not count:
- * an extension may open a dialog before it lets a prompt pass.
+ * Watches the time until a host begins its prompt. Waiting for a person does not count: an extension may open a dialog
+ * before it lets a prompt pass.
  */
 export class StartWatch {
   readonly #timer: NodeJS.Timeout;
@@ -42,13 +42,13 @@ export class StartWatch {
     this.#awaited = "prompt";
   }
 
-  /** Looks for questions to people. */
+  /** Notes questions to people, and their answers. */
   take({ type, id }: Frame): void {
     if (type === "host_request") this.#asked.add(id);
     if (type === "host_request_resolved") this.#asked.delete(id);
   }
 
-  /** The prompt was taken or refused, or its host has ended. */
+  /** Ends the watch: the prompt was accepted or refused, or its host has ended. */
   end(): void {
     clearInterval(this.#timer);
   }

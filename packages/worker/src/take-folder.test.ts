@@ -27,7 +27,7 @@ function taking() {
   return { taken, said, released, resolve, given: () => given };
 }
 
-it("says that a job waits for its folder, and takes it", async () => {
+it("reports that a job waits for its folder, and returns the folder", async () => {
   const { taken, said, resolve } = taking();
   vi.advanceTimersByTime(20_000);
   expect(said).toEqual([
@@ -40,7 +40,7 @@ it("says that a job waits for its folder, and takes it", async () => {
   expect(said).toHaveLength(2);
 });
 
-it("gives up a checkout that does not end, and gives a folder back that comes too late", async () => {
+it("gives up a checkout that takes too long, and releases a folder that arrives late", async () => {
   const { taken, released, resolve, given } = taking();
   const refused = expect(taken).rejects.toThrow("waited 600 s for the checkout of its folder");
   vi.advanceTimersByTime(CHECKOUT_MS);

@@ -1,6 +1,6 @@
 import type { CheckedOut, Checkout } from "./checkout.ts";
 
-/** After this time a line names what a job waits for, and again each time it has passed. */
+/** How often a line reports what a job waits for. */
 const NOTICE_MS = 10_000;
 /** How long a checkout may take. Large repositories come over slow networks. */
 export const CHECKOUT_MS = 600_000;
@@ -8,16 +8,16 @@ export const CHECKOUT_MS = 600_000;
 interface FolderRequest {
   readonly checkout: Checkout;
   readonly job: Omit<Parameters<Checkout>[0], "signal">;
-  /** Aborted when the worker ends. */
+  /** Aborts when the worker ends. */
   readonly signal: AbortSignal;
   readonly report: (line: string) => void;
   readonly release: (folder: CheckedOut) => Promise<void>;
 }
 
 /**
- * Waits for the folder of a job, says so after a while, and gives the checkout up when it takes too long.
+ * Waits for a job's folder, reports a long wait, and gives up when the checkout takes too long.
  *
- * @throws what the checkout throws, and when it took too long
+ * @throws the checkout's error, or an error after {@link CHECKOUT_MS}
  */
 export async function takeFolder(request: FolderRequest): Promise<CheckedOut> {
   const { checkout, job, signal, report, release } = request;

@@ -1,7 +1,7 @@
-/** After this time a line names what a job waits for. */
+/** After this time, a line reports what a job waits for. */
 const NOTICE_MS = 10_000;
 const AGAIN_MS = 60_000;
-/** Jobs are looked at far more often while they wait; after this time it is another wait. */
+/** A waiting job is checked far more often than this, so a longer gap starts a new wait. */
 const GAP_MS = 60_000;
 const FIRST_DELAY_MS = 300;
 const MAX_DELAY_MS = 5_000;
@@ -12,17 +12,17 @@ interface Wait {
   noticeAt: number;
 }
 
-/** The jobs that this worker has put back because something else has their session. */
+/** The jobs that this worker delayed because their session is in use. */
 export class WaitingJobs {
   readonly #report: (line: string) => void;
   readonly #waits = new Map<string, Wait>();
 
-  /** @param report - takes a line for the operator */
+  /** @param report - receives a line for the operator */
   constructor(report: (line: string) => void) {
     this.#report = report;
   }
 
-  /** Notes that a job waits, and returns for how long already, in milliseconds. */
+  /** Notes that a job waits, and returns how long it has waited so far, in milliseconds. */
   note(id: string, what: string): number {
     const now = performance.now();
     const known = this.#waits.get(id);
@@ -43,7 +43,9 @@ export class WaitingJobs {
   }
 }
 
-/** How long a job that has waited so long waits until the next look: each may start a host. */
+/**
+ * The delay until the next attempt, given how long a job has waited: each attempt may start a host.
+ */
 export function nextLookMs(waitedMs: number): number {
   return Math.min(Math.max(FIRST_DELAY_MS, waitedMs / 4), MAX_DELAY_MS);
 }

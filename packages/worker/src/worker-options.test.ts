@@ -12,7 +12,7 @@ const readIn = (folder: string, ...argv: string[]) =>
   );
 const read = (...argv: string[]) => readIn(".", ...argv);
 
-it("names the option that a misspelt one is nearest to", () => {
+it("suggests the nearest option for a misspelt one", () => {
   const mistakes = [
     ["--reddis", "redis://x"],
     ["--concurency=2"],
@@ -35,7 +35,7 @@ it("names the option that a misspelt one is nearest to", () => {
   ]);
 });
 
-it("hands policies to hosts as they are when it starts", () => {
+it("reads policy files at start and passes their content to hosts", () => {
   const folder = mkdtempSync(join(tmpdir(), "tau-worker-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "company.json"), '{ "models": [] }');

@@ -3,33 +3,33 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { errorMessage, nearestHint } from "@tau-agent/rpc-protocol/plain";
 
-/** What a worker is started with. */
+/** The options of a worker. */
 export interface WorkerOptions {
-  /** Where the queue and the streams are. */
+  /** The Redis server of the queue and the streams. */
   readonly redis: string;
   readonly queue: string;
-  /** The store of the sessions, as a host's `--store`. */
+  /** The session store, as in a host's `--store`. */
   readonly store: string;
   readonly concurrency: number;
-  /** The folder that hosts work in, unless {@link checkout} makes one for each job. */
+  /** The folder that hosts work in, unless {@link checkout} provides one for each job. */
   readonly cwd: string;
-  /** A module that makes folders. */
+  /** The path of a module that provides folders. */
   readonly checkout: string | undefined;
   readonly leaseMs: number;
   readonly drainTimeoutMs: number;
-  /** How long a job waits for a session that another host keeps before it fails. */
+  /** How long a job waits for a session that another host holds, before the job fails. */
   readonly lockTimeoutMs: number;
   /** How many hosts may end in a row without a new entry before the job fails. */
   readonly maxLives: number;
-  /** The types of commands that are taken from the stream; all of them by default. */
+  /** The types of commands that the control stream accepts; undefined for all of them. */
   readonly control: ReadonlySet<string> | undefined;
-  /** Options of the hosts. */
+  /** The command-line options of the hosts. */
   readonly host: readonly string[];
-  /** Environment of the hosts. */
+  /** The environment variables of the hosts. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
-/** Says how to call the worker. */
+/** The usage text. */
 export const usage = `tau-worker --redis <url> --queue <name> --store <url> [options] -- <host options>
 
   --redis <url>            Redis with the queue and the streams; or TAU_REDIS
@@ -67,7 +67,7 @@ export class UsageError extends Error {
 /**
  * Reads the command line.
  *
- * @throws {UsageError} naming the option
+ * @throws {UsageError} that names the option
  */
 export function readOptions(
   argv: readonly string[],
@@ -79,7 +79,7 @@ export function readOptions(
   const values = parsed(own);
   const { TAU_REDIS, TAU_STORE, ...rest } = variables;
   const redis = required("--redis", values.redis ?? TAU_REDIS, "TAU_REDIS");
-  // Without the text: it may contain a password.
+  // Without the value, which may contain a password.
   if (!/^rediss?:\/\//.test(redis)) {
     throw new UsageError("--redis must begin with redis:// or rediss://");
   }
@@ -100,7 +100,10 @@ export function readOptions(
   };
 }
 
-/** Options of hosts, with policies as they are now: hosts run in folders whose files could have the same names. */
+/**
+ * The options of the hosts, with policy files replaced by their content: the same path may be another file in a host's
+ * folder.
+ */
 function withPolicies(words: readonly string[], cwd: string): string[] {
   return words.map((word, at) => {
     const [option, inline] = /^(--policy=)(.*)$/s.exec(word)?.slice(1) ?? ["", undefined];
@@ -114,7 +117,7 @@ function withPolicies(words: readonly string[], cwd: string): string[] {
   });
 }
 
-/** The options whose value shows a password in the list of processes. */
+/** The options whose values would show a password in the process list. */
 export function shownPasswords(argv: readonly string[]): string[] {
   return argv.flatMap((word, at) => {
     const [, name] = /^--(redis|store)(?:=|$)/.exec(word) ?? [];

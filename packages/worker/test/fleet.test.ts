@@ -7,7 +7,7 @@ import { describeWith } from "../../../scripts/testing/describe-with.ts";
 import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
 import { testFleet } from "./test-fleet.ts";
 
-/** A tool call first; once it has any result, the end. */
+/** Replies with a tool call, and with "done" once there is a tool result. */
 const calling = (command: string) => [
   {
     repeat: true,
@@ -34,7 +34,7 @@ describeWith(redisIsMissing)("workers", () => {
     return (await store.load({ projectKey, sessionId })) ?? [];
   };
 
-  test("a job is a prompt, and its events are numbered", async () => {
+  test("runs a job as a prompt and numbers its events", async () => {
     const { add, start, ends, framesOf, resultsOf } = fleet(["one", "two"]);
     await start();
     const bad = await add({ sessionId: "s1" }, "bad");
@@ -54,7 +54,7 @@ describeWith(redisIsMissing)("workers", () => {
     expect((await stored("s1"))[0]).toMatchObject({ type: "session", id: "s1" });
   });
 
-  test("another worker goes on after kill -9, and runs no tool again", async () => {
+  test("continues on another worker after kill -9 without running a tool again", async () => {
     const { add, start, ends, project, resultsOf } = fleet(calling("echo ran >> ran.txt; sleep 5"));
     const first = await start();
     const job = await add({ sessionId: "s2", projectKey: "p", message: "go" }, "job-3");
@@ -69,7 +69,7 @@ describeWith(redisIsMissing)("workers", () => {
     expect(await resultsOf("s2")).toHaveLength(1);
   });
 
-  test("SIGTERM gives an unfinished prompt back, and the next worker ends it", async () => {
+  test("gives an unfinished prompt back on SIGTERM, and the next worker finishes it", async () => {
     const own = fleet(calling("sleep 20"));
     const { add, start, ends, resultsOf, framesOf, redis } = own;
     const { process: first } = await start(["--drain-timeout-ms", "300"]);

@@ -5,7 +5,7 @@ import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server
 import { FrameStream } from "../src/frame-stream.ts";
 
 describeWith(redisIsMissing)("the stream of a session's frames", () => {
-  test("has each frame once it is flushed, whenever it came", async () => {
+  test("contains each frame once after flushing, even if it came during a write", async () => {
     await using server = await RedisServer.start();
     await using redis = Object.assign(new Redis(server.url), {
       [Symbol.asyncDispose]: async () => redis.disconnect(),
@@ -15,7 +15,7 @@ describeWith(redisIsMissing)("the stream of a session's frames", () => {
       events.add({ type: "before", round });
       await events.flushed();
       events.add({ type: "meanwhile", round });
-      // Its answer arrives with that of the write: this goes on right after the writer has looked for more.
+      // Its answer arrives with that of the write, so the next frame comes right after the writer's last check.
       await redis.ping();
       events.add({ type: "prompt_result", round });
       await events.flushed();

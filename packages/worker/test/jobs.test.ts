@@ -14,12 +14,12 @@ import { hostsOf, testFleet } from "./test-fleet.ts";
 
 const program = fileURLToPath(new URL("../bin/tau-worker.js", import.meta.url));
 const bash = (command: string) => ({ type: "toolCall", name: "bash", arguments: { command } });
-/** A command for each prompt, then an answer. */
+/** A shell command for each prompt, then an answer. */
 const running = (command: string) => [
   { repeat: true, when: { hasToolResults: false }, content: [bash(command)] },
   { repeat: true, content: "done" },
 ];
-/** Dies with the request that follows its first reply. */
+/** Kills the host on the request that follows its first reply. */
 const dying = `
 const call = { type: "toolCall", name: "bash", arguments: { command: "true" } };
 export default ({ toolResults }) => (toolResults.length === 0 ? { content: [call] } : process.exit(3));
@@ -41,7 +41,7 @@ describeWith(redisIsMissing)("jobs", () => {
     postgres: { url: () => postgres.url, open: () => createPostgresStore({ url: postgres.url }) },
   };
 
-  /** The users' messages of a session, as the store has them. */
+  /** The users' messages of a session in the store. */
   async function asked(kind: keyof typeof places, sessionId: string): Promise<unknown[]> {
     const store = places[kind].open();
     onTestFinished(() => store.close?.());
@@ -52,7 +52,7 @@ describeWith(redisIsMissing)("jobs", () => {
     });
   }
 
-  test("a job whose worker died before it could tell the result ends with its output", async () => {
+  test("returns the output of a job whose worker died before it reported the result", async () => {
     const scenario = [{ repeat: true, content: '{"answer": 42}' }];
     const fleet = testFleet({ redisUrl: redis.url, scenario });
     await fleet.start();
@@ -61,7 +61,8 @@ describeWith(redisIsMissing)("jobs", () => {
     const first = await fleet.add(data, "told-1");
     const result = await first.waitUntilFinished(fleet.ends);
     expect(result).toMatchObject({ status: "completed", output: { answer: 42 } });
-    // As if the worker had died after the last entry: the queue has the job, and nobody its result.
+    // As if the worker had died after the last entry: the job is still queued, and its result is
+    // unreported.
     await first.remove();
     await fleet.redis.del("tau:events:told");
     const again = await fleet.add(data, "told-1");
@@ -71,7 +72,7 @@ describeWith(redisIsMissing)("jobs", () => {
     ]);
   });
 
-  test("a job that waits for its turn is not forgotten when the clock is set back", async () => {
+  test("runs a delayed job although the clock was set back", async () => {
     const scenario = running("echo begin >> ran.txt; sleep 1.5");
     const fleet = testFleet({ redisUrl: redis.url, scenario });
     const clock = join(fleet.folder, "clock.mjs");
@@ -94,7 +95,7 @@ describeWith(redisIsMissing)("jobs", () => {
   });
 
   test.each(slice(["redis", "postgres"] as const, 1))(
-    "jobs of one session run in the order they were added, also after kill -9 (%s)",
+    "runs the jobs of a session in the order they were added, also after kill -9 (%s)",
     async (kind) => {
       const fleet = testFleet({
         redisUrl: redis.url,
@@ -127,9 +128,9 @@ describeWith(redisIsMissing)("jobs", () => {
     },
   );
 
-  test("a job whose hosts only die fails with the reason of the last one, and the next one runs", async () => {
+  test("fails a job with the last reason when all its hosts die, and runs the next job", async () => {
     const fleet = testFleet({ redisUrl: redis.url, scenario: dying });
-    // Each next host waits until the lease of the one that died is over.
+    // Each new host waits until the lease of the dead one has expired.
     const worker = await fleet.start(["--max-lives", "2", "--lease-ms", "1000"]);
     const job = await fleet.add({ sessionId: "lives", projectKey: "p", message: "go" }, "dying");
     const next = await fleet.add({ sessionId: "lives", projectKey: "p", message: "go on" }, "next");
@@ -141,7 +142,7 @@ describeWith(redisIsMissing)("jobs", () => {
     expect(await asked("redis", "lives")).toEqual(["go", "go on"]);
   });
 
-  test("a job of a damaged session fails at once", async () => {
+  test("fails a job with a damaged session at once", async () => {
     const fleet = testFleet({ redisUrl: redis.url, scenario: ["never"] });
     const store = createRedisStore({ url: redis.url });
     onTestFinished(() => store.close?.());
@@ -155,7 +156,7 @@ describeWith(redisIsMissing)("jobs", () => {
     expect(worker.said()).not.toContain("its host ended");
   });
 
-  test("a job whose hosts cannot start fails with the reason", async () => {
+  test("fails a job with the reason why its hosts cannot start", async () => {
     const fleet = testFleet({ redisUrl: redis.url, scenario: ["never"] });
     await fleet.start(["--max-lives", "2"]);
     const data = { sessionId: "mistake", projectKey: "p", message: "go", thinkingLevel: "much" };
@@ -165,7 +166,7 @@ describeWith(redisIsMissing)("jobs", () => {
     );
   });
 
-  test("a job that was removed does not hold the next one back", async () => {
+  test("runs the next job after a job was removed", async () => {
     const fleet = testFleet({ redisUrl: redis.url, scenario: running("echo begin; sleep 60") });
     const worker = await fleet.start();
     const data = { sessionId: "removed", projectKey: "p", message: "go" };
@@ -190,7 +191,7 @@ describeWith(redisIsMissing)("jobs", () => {
     expect(await next.waitUntilFinished(fleet.ends)).toMatchObject({ sessionId: "removed" });
   });
 
-  test("a checkout module makes the folder, and gets it back", async () => {
+  test("takes the folder from a checkout module, and releases it afterwards", async () => {
     const fleet = testFleet({ redisUrl: redis.url, scenario: running("pwd -P > where.txt") });
     const module = join(fleet.folder, "checkout.mjs");
     writeFileSync(
@@ -222,7 +223,7 @@ describeWith(redisIsMissing)("jobs", () => {
     );
   });
 
-  test("--control narrows the commands, and waiting jobs take none", async () => {
+  test("accepts only the commands of --control, and none for waiting jobs", async () => {
     const fleet = testFleet({ redisUrl: redis.url, scenario: running("sleep 60") });
     await fleet.start(["--control", "abort,get_state", "--concurrency", "2"]);
     const data = { sessionId: "control", projectKey: "p", message: "go" };
@@ -254,7 +255,7 @@ describeWith(redisIsMissing)("jobs", () => {
     ["the worker alone", false],
   ] as const;
   test.each(slice(pauses, 1))(
-    "what was paused adds nothing after another worker took the job: %s",
+    "ignores a paused worker after another one took the job: %s",
     async (_, isMachine) => {
       const fleet = testFleet({
         redisUrl: redis.url,
@@ -283,7 +284,7 @@ describeWith(redisIsMissing)("jobs", () => {
     },
   );
 
-  test("a store that was away for too long does not end the prompt", async () => {
+  test("continues a prompt after the store was away for too long", async () => {
     const own = await RedisServer.start();
     onTestFinished(() => own[Symbol.asyncDispose]());
     const fleet = testFleet({
@@ -308,7 +309,7 @@ test.each([
   [["--redis", "secret"], "--redis must begin with redis:// or rediss://"],
   [["--redis", "redis://127.0.0.1:1", "--cwd", "/no/such"], "--cwd: /no/such is not a folder"],
   [["--redis", "redis://127.0.0.1:1", "--max-lives", "0"], "--max-lives takes a whole number"],
-])("a worker that cannot start says why: %s", (words, expected) => {
+])("explains why a worker cannot start: %s", (words, expected) => {
   const all = [program, ...words, "--queue", "q", "--store", "redis://127.0.0.1:1"];
   const ended = spawnSync(process.execPath, all, { encoding: "utf8", timeout: 30_000 });
   expect(ended.status).toBe(1);

@@ -8,13 +8,15 @@ import { sliceSize } from "../../../scripts/testing/slice.ts";
 import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
 import { type Frame, hostsOf, testFleet } from "./test-fleet.ts";
 
-/** `TAU_FLEET_KILLS=200` as before a release. `TAU_FLEET_SEED` changes the moments. */
+/**
+ * Use `TAU_FLEET_KILLS=200` before a release. `TAU_FLEET_SEED` changes the moments of the kills.
+ */
 const killCount = Number(process.env.TAU_FLEET_KILLS ?? sliceSize(4, 12));
 const seed = Number(process.env.TAU_FLEET_SEED ?? 20_261_122);
 const SESSIONS = ["a", "b", "c", "d"];
 const projectKey = "p";
 
-/** Three calls that leave a trace of their own, then an answer that names the prompt; all of it takes a while. */
+/** Three slow calls that each leave a trace, then an answer that names the prompt. */
 const scenario = `
 import { randomUUID } from "node:crypto";
 export default ({ messages, lastUserText }) => {
@@ -40,13 +42,13 @@ interface Message {
 
 describeWith(redisIsMissing)("a fleet", () => {
   test(
-    `${killCount} workers die in the middle of prompts, and nothing is lost, doubled or run again (seed ${seed})`,
+    `loses, repeats and reruns nothing when ${killCount} workers die in the middle of prompts (seed ${seed})`,
     async () => {
       const server = await RedisServer.start();
       onTestFinished(() => server[Symbol.asyncDispose]());
       const fleet = testFleet({ redisUrl: server.url, scenario });
       const random = randomNumbers(seed);
-      // On a busy machine, many die before their host has come to an entry.
+      // On a busy machine, many hosts die before they have written an entry.
       const start = () =>
         fleet.start(["--concurrency", "2", "--lease-ms", "700", "--max-lives", "1000"]);
       const workers = await Promise.all([start(), start()]);
@@ -73,7 +75,7 @@ describeWith(redisIsMissing)("a fleet", () => {
           const hosts = hostsOf(workers[at]);
           if (hosts.length === 0) continue;
           workers[at]?.process.kill("SIGKILL");
-          // Every other time the machine goes, else the worker alone.
+          // Half of the time the whole machine dies, otherwise only the worker.
           if (random(2) === 0) spawnSync("kill", ["-KILL", ...hosts], { stdio: "ignore" });
           kills += 1;
           workers[at] = await start();
@@ -101,9 +103,9 @@ describeWith(redisIsMissing)("a fleet", () => {
 interface Session {
   readonly entries: readonly Frame[];
   readonly frames: readonly Frame[];
-  /** The prompts, in order. */
+  /** The ids of the prompts, in order. */
   readonly ids: readonly string[];
-  /** What the commands of all sessions left behind. */
+  /** What the commands of all sessions wrote. */
   readonly ran: readonly string[];
 }
 
@@ -136,7 +138,7 @@ function faultsOf({ entries, frames, ids, ran }: Session): string[] {
   ];
 }
 
-/** Each call has one result: what it printed, or that it was interrupted. */
+/** Checks that each call has one result: its output, or that it was interrupted. */
 function callFaults(messages: readonly Message[], ran: readonly string[]): string[] {
   const results = messages.filter(({ role }) => role === "toolResult");
   const calls = messages.flatMap(({ role, content }) =>
@@ -171,7 +173,7 @@ function isRising(numbers: readonly number[]): boolean {
   return numbers.every((number, at) => at === 0 || number > (numbers[at - 1] ?? number));
 }
 
-/** The same numbers each time. */
+/** A generator that yields the same numbers for the same seed. */
 function randomNumbers(first: number) {
   let last = first;
   return (below: number) => {

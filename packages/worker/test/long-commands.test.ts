@@ -10,7 +10,9 @@ import { hostsOf, testFleet } from "./test-fleet.ts";
 const tau = fileURLToPath(new URL("../../../apps/cli/bin/tau.js", import.meta.url));
 const limit = { timeout: 60_000 };
 
-/** Says something before, while and after its host dies, and ends when somebody says so. */
+/**
+ * Prints something before, while and after its host dies, and ends once the file `finish` exists.
+ */
 const command = [
   "echo ran >> ran.txt",
   "echo before",
@@ -29,7 +31,7 @@ const scenario = [
 ];
 
 describeWith(redisIsMissing)("a long command behind an exec server", () => {
-  test("goes on when its worker and host are killed, and a worker elsewhere ends the prompt", async () => {
+  test("continues when its worker and host are killed, and a worker elsewhere finishes the prompt", async () => {
     const server = await RedisServer.start();
     onTestFinished(() => server[Symbol.asyncDispose]());
     const fleet = testFleet({ redisUrl: server.url, scenario });
@@ -39,11 +41,11 @@ describeWith(redisIsMissing)("a long command behind an exec server", () => {
       mkdirSync(path);
       return path;
     };
-    // The machine of the workspace, which any worker reaches in the same way.
+    // The folders of the remote machine, which every worker reaches in the same way.
     const [home, temporary] = [folder("there"), folder("there-tmp")];
     const there = ["env", `HOME=${home}`, `TMPDIR=${temporary}`, process.execPath, tau];
     const workspace = JSON.stringify({ command: [...there, "exec-server"], cwd: project });
-    /** A worker on a machine of its own: no file of one is the other's. */
+    /** Starts a worker on a machine of its own: the workers share no files. */
     const start = (name: string) => {
       const variables = { HOME: folder(name), TMPDIR: folder(`${name}-tmp`) };
       const agent = { PI_CODING_AGENT_DIR: folder(`${name}-agent`) };
@@ -59,7 +61,7 @@ describeWith(redisIsMissing)("a long command behind an exec server", () => {
     first.process.kill("SIGKILL");
     for (const host of hosts) process.kill(host, "SIGKILL");
     writeFileSync(join(project, "killed"), "");
-    // Nobody is there.
+    // No worker is running at this point.
     await expect.poll(lines, limit).toBe("ran\nsaid\n");
     await start("second");
     const starts = async () =>

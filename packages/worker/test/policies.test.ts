@@ -13,7 +13,7 @@ const policy = {
   extensions: false,
 };
 const call = { type: "toolCall", name: "bash", arguments: { command: "touch made.txt" } };
-/** A command for each prompt, then an answer. */
+/** A shell command for each prompt, then an answer. */
 const scenario = [
   { repeat: true, when: { hasToolResults: false }, content: [call] },
   { repeat: true, content: "done" },
@@ -29,7 +29,7 @@ describeWith(redisIsMissing)("a worker with a policy", () => {
     await redis[Symbol.asyncDispose]();
   });
 
-  /** A worker whose hosts work in a folder with files of a stranger, which ask for more. */
+  /** A worker whose hosts work in a folder with a stranger's files, which ask for more rights. */
   async function fleet(given: object) {
     const own = testFleet({
       redisUrl: redis.url,
@@ -55,20 +55,20 @@ describeWith(redisIsMissing)("a worker with a policy", () => {
     await own.start([], ["--approve", "--policy", "company.json"], {
       TAU_SUBAGENT_SANDBOX: JSON.stringify({ mode: "off" }),
     });
-    // As a file, it has no say any more.
+    // The worker read the policy at its start, so later changes of the file have no effect.
     writeFileSync(join(folder, "company.json"), "{}");
     const has = (name: string) => existsSync(join(project, name));
     return { ...own, has };
   }
 
-  test("without limits does what the project and the job ask for", async () => {
+  test("without limits, does what the project and the job ask for", async () => {
     const { add, ends, has } = await fleet({});
     const job = await add({ sessionId: "free", projectKey: "p", message: "go" }, "free-1");
     expect(await job.waitUntilFinished(ends, 60_000)).toMatchObject({ status: "completed" });
     expect([has("made.txt"), has("extension.txt")]).toEqual([true, true]);
   }, 120_000);
 
-  test("holds against settings, projects, commands and answers", async () => {
+  test("enforces the policy against settings, projects, commands and answers", async () => {
     const { add, ends, has, seen, framesOf, control } = await fleet(policy);
     const job = await add({ sessionId: "held", projectKey: "p", message: "go" }, "held-1");
     await seen("held", "host_request");
@@ -91,7 +91,7 @@ describeWith(redisIsMissing)("a worker with a policy", () => {
     await expect.poll(async () => (await answers()).length, limit).toBe(5);
     for (const { id, success, code, data } of await answers()) {
       if (id === "policy") expect(data).toMatchObject({ policy, given: [policy] });
-      // Rules beside the mode are taken, and do not count.
+      // Rules next to the mode are accepted, but have no effect.
       else if (id !== "rules")
         expect({ id, success, code }).toMatchObject({ success: false, code: "policy_denied" });
     }

@@ -12,18 +12,18 @@ const program = fileURLToPath(new URL("../bin/tau-worker.js", import.meta.url));
 /** A frame in the stream of a session. */
 export type Frame = Readonly<Record<string, unknown>>;
 
-/** What a test's fleet is made of. */
+/** The options of a test's fleet. */
 export interface TestFleetOptions {
   readonly redisUrl: string;
-  /** By default in the same Redis. */
+  /** By default the store is in the same Redis. */
   readonly storeUrl?: string;
-  /** Turns of the scripted model, or the text of a module that decides them. */
+  /** Turns of the scripted model, or the source of a module that decides them. */
   readonly scenario: readonly unknown[] | string;
-  /** Settings of the hosts. */
+  /** The hosts' settings. */
   readonly settings?: object;
 }
 
-/** A worker, and what it wrote to stderr. */
+/** A worker, with its stderr. */
 export interface TestWorker {
   readonly process: ChildProcess;
   readonly said: () => string;
@@ -31,7 +31,7 @@ export interface TestWorker {
 
 let count = 0;
 
-/** A queue of a test's own, with a folder; everything ends with the test. */
+/** A queue for one test, with a folder; everything is removed when the test ends. */
 export function testFleet({
   redisUrl,
   storeUrl = redisUrl,
@@ -51,7 +51,7 @@ export function testFleet({
   const queue = new Queue(name, { connection: redis });
   const listening = redis.duplicate();
   const ends = new QueueEvents(name, { connection: listening });
-  // The server may end before they do.
+  // The server may end before the clients.
   for (const client of [redis, listening]) client.on("error", () => undefined);
   const workers: ChildProcess[] = [];
   onTestFinished(async () => {
@@ -103,7 +103,7 @@ export function testFleet({
     return (await framesOf(sessionId)).filter(({ type }) => type === "prompt_result");
   }
 
-  /** Waits for a frame; what has to happen meanwhile is done again and again. */
+  /** Waits for a frame, and calls `meanwhile` again and again until it comes. */
   async function seen(sessionId: string, type: string, meanwhile?: () => Promise<void>) {
     const types = async () => {
       await meanwhile?.();
@@ -118,7 +118,7 @@ export function testFleet({
   return { folder, project, redis, queue, ends, start, add, framesOf, resultsOf, seen, control };
 }
 
-/** The processes that a worker has started. */
+/** The ids of the processes that a worker has started. */
 export function hostsOf(worker: TestWorker | undefined): string[] {
   const found = spawnSync("pgrep", ["-P", String(worker?.process.pid)], { encoding: "utf8" });
   return found.stdout.split("\n").filter(Boolean);

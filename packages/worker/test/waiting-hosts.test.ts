@@ -8,13 +8,13 @@ import { describeWith } from "../../../scripts/testing/describe-with.ts";
 import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
 import { hostsOf, testFleet } from "./test-fleet.ts";
 
-/** A dependency of the host's tests. */
+/** Installed as a dependency of the host's tests. */
 const adapter = createRequire(new URL("../../../apps/cli/package.json", import.meta.url)).resolve(
   "pi-mcp-adapter",
 );
 const mcpServer = new URL("../../mcp/src/__fixtures__/stdio-server.ts", import.meta.url).href;
 
-/** A tool call first; once it has any result, the end. */
+/** Replies with a tool call, and with "done" once there is a tool result. */
 const calling = (command: string) => [
   {
     repeat: true,
@@ -34,11 +34,11 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
   });
 
   const fleet = (scenario: readonly unknown[]) => testFleet({ redisUrl: server.url, scenario });
-  /** A paused worker cannot take note of the end of its host. */
+  /** A paused worker cannot notice that its host has ended. */
   const hasEnded = (pid: string) =>
     /^Z|^$/.test(spawnSync("ps", ["-o", "stat=", "-p", pid], { encoding: "utf8" }).stdout.trim());
 
-  test("the host of a paused worker ends, and another worker goes on", async () => {
+  test("ends the host of a paused worker, and another worker continues", async () => {
     const { add, start, ends, project, resultsOf } = fleet(calling("echo ran >> ran.txt; sleep 8"));
     const first = await start();
     const job = await add({ sessionId: "paused", projectKey: "p", message: "go" }, "paused-1");
@@ -46,7 +46,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
       .poll(() => readFileSync(join(project, "ran.txt"), "utf8"), { timeout: 20_000 })
       .toBe("ran\n");
     const [host = ""] = hostsOf(first);
-    // The worker alone: its host still runs, with all its pipes open.
+    // Only the worker is paused: its host still runs, with all pipes open.
     first.process.kill("SIGSTOP");
     await start();
     expect(await job.waitUntilFinished(ends, 30_000)).toMatchObject({ status: "completed" });
@@ -57,7 +57,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
     expect(await resultsOf("paused")).toHaveLength(1);
   }, 60_000);
 
-  test("the job of a killed worker goes on soon after its lease, and a line says so", async () => {
+  test("continues the job of a killed worker soon after its lease, and reports it", async () => {
     const { add, start, ends, project } = fleet(calling("echo ran >> ran.txt; sleep 8"));
     const leaseMs = 6_000;
     const lease = ["--lease-ms", String(leaseMs)];
@@ -67,7 +67,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
       .poll(() => readFileSync(join(project, "ran.txt"), "utf8"), { timeout: 20_000 })
       .toBe("ran\n");
     const second = await start(lease);
-    // With a look at the leases once per lease, one would now be just too early, and the next far away.
+    // With one check per lease, a check would now be just too early, and the next one far away.
     await new Promise((resolve) => setTimeout(resolve, 0.55 * leaseMs));
     first.process.kill("SIGKILL");
     const line = "job killed-1: its worker has not renewed its lease";
@@ -75,7 +75,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
     expect(await job.waitUntilFinished(ends, 30_000)).toMatchObject({ status: "completed" });
   }, 60_000);
 
-  test("hosts whose extensions load slowly go on after kill -9 of a worker", async () => {
+  test("continues after kill -9 of a worker when extensions of the hosts load slowly", async () => {
     const own = fleet(calling("sleep 0.2"));
     const extension = join(own.folder, "slow.mjs");
     writeFileSync(
@@ -94,7 +94,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
     expect(await Promise.all(results)).toMatchObject(ids.map(() => ({ status: "completed" })));
   }, 90_000);
 
-  test("a fleet with pi-mcp-adapter and a server over npx goes on after kill -9", async () => {
+  test("continues after kill -9 in a fleet with pi-mcp-adapter and a server over npx", async () => {
     const own = fleet(calling("sleep 0.2"));
     const files = {
       "server/package.json": JSON.stringify({
@@ -126,7 +126,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
     expect(await Promise.all(results)).toMatchObject(ids.map(() => ({ status: "completed" })));
   }, 130_000);
 
-  test("a job whose session another host keeps says so, and fails in the end", async () => {
+  test("reports a job whose session another host keeps, and fails it in the end", async () => {
     const { add, start, ends, redis } = fleet([{ repeat: true, content: "done" }]);
     const store = createRedisStore({ url: server.url });
     onTestFinished(() => store.close?.());
