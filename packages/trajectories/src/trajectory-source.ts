@@ -1,6 +1,6 @@
 import type { SessionEntry, SessionHeader } from "@tau-agent/rpc-protocol";
 
-/** What a trajectory is made of: the current branch of a session, and how to find its subagents. */
+/** The source of a trajectory: the current branch of a session, and access to its subagents. */
 export interface TrajectorySource {
   readonly header: SessionHeader;
   /** The current branch, oldest first. */
@@ -8,11 +8,11 @@ export interface TrajectorySource {
   /** How many entries are on other branches. */
   readonly otherEntries: number;
   readonly name?: string | undefined;
-  /** What the session cost, with everything that no step of the branch accounts for. */
+  /** The cost of the session, including what no step of the branch accounts for. */
   readonly costUsd?: number | undefined;
   readonly systemPrompt?: string | undefined;
   readonly tools?: readonly ToolDeclaration[] | undefined;
-  /** The session of a subagent; undefined if it is not there. */
+  /** Reads the session of a subagent; undefined if it does not exist. */
   readonly readSubagent?: (named: SubagentName) => Promise<SubagentSource | undefined>;
 }
 
@@ -29,6 +29,6 @@ interface SubagentName {
 }
 
 export interface SubagentSource extends TrajectorySource {
-  /** The same for the same session, however it is named. */
+  /** Identifies the session, however it is named. */
   readonly place: string;
 }

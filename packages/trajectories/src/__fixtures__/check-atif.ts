@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
 
 /**
- * The rules of the Agent Trajectory Interchange Format 1.7, as its RFC and the models of Harbor 0.22.0 have
- * them (harbor-framework/harbor at 39b85872597ea710077d8c93095059bca3ca4ed2, `rfcs/0001-trajectory-format.md`
- * and `src/harbor/models/trajectories/`). Unknown members are refused there, too.
+ * The rules of the Agent Trajectory Interchange Format 1.7, as its RFC and the models of Harbor 0.22.0 have them
+ * (harbor-framework/harbor at 39b85872597ea710077d8c93095059bca3ca4ed2, `rfcs/0001-trajectory-format.md` and
+ * `src/harbor/models/trajectories/`). Harbor, too, refuses unknown members.
  */
 const extra = z.optional(z.record(z.string(), z.unknown()));
 const count = z.optional(z.int().check(z.gte(0)));
 const money = z.optional(z.number().check(z.gte(0)));
 
-/** Python's `datetime.fromisoformat`, which knows the years 1 to 9999. */
+/** Accepts what Python's `datetime.fromisoformat` accepts, which knows the years 1 to 9999. */
 const timestamp = z.optional(z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/)));
 
 const part = z.union([
@@ -106,7 +106,7 @@ const trajectory = z.strictObject({
 
 const agentOnly = ["model_name", "reasoning_effort", "reasoning_content", "tool_calls", "metrics"] as const;
 
-/** What a text breaks of the rules; nothing for a trajectory that Harbor accepts. */
+/** The rules that a text violates; empty for a trajectory that Harbor accepts. */
 export function checkAtif(text: string): string[] {
   return checkTrajectory(JSON.parse(text), "trajectory");
 }
@@ -151,7 +151,7 @@ function checkTrajectory(value: unknown, place: string): string[] {
   return problems;
 }
 
-/** Each call has one result, each result its call, each reference its trajectory. */
+/** Each call must have one result, each result its call, and each reference its trajectory. */
 function checkCalls(
   { tool_calls: calls = [], observation }: Step,
   expect: (holds: boolean, rule: string) => unknown,

@@ -25,7 +25,9 @@ async function atifTrajectory(source: TrajectorySource): Promise<AtifTrajectory>
   return made;
 }
 
-/** @param places - of the sessions that are in the document, or around this one */
+/**
+ * @param places - the places of the sessions that are already in the document or contain this one
+ */
 async function trajectoryOf(
   source: TrajectorySource,
   trajectoryId: string,
@@ -90,7 +92,10 @@ function notesOf({ otherEntries }: TrajectorySource): Pick<AtifTrajectory, "note
   return { notes: `${count} on other branches of the session left out.` };
 }
 
-/** The subagents of one session. Each is embedded once: a session may name itself, or one twice. */
+/**
+ * The subagents of one session. Each is embedded once: a session may name itself, or the same
+ * subagent twice.
+ */
 class Subagents {
   readonly embedded: AtifTrajectory[] = [];
   readonly #source: TrajectorySource;
@@ -148,7 +153,7 @@ function textOf(value: unknown): string | undefined {
 
 const listed = new Set(["steps", "subagent_trajectories"]);
 
-/** The trajectory as JSON, in pieces: a long one does not fit into one string. */
+/** The trajectory as JSON, in pieces: a long one does not fit in one string. */
 export async function* atifPieces(source: TrajectorySource): AsyncGenerator<string> {
   yield* piecesOf(await atifTrajectory(source));
   yield "\n";
@@ -176,7 +181,7 @@ function* pieces(list: readonly (AtifStep | AtifTrajectory)[]): Generator<string
   yield "\n]";
 }
 
-/** Half of a character, which JSON can hold and readers in other languages refuse. */
+/** Half of a surrogate pair: JSON allows it, but readers in other languages refuse it. */
 const loneSurrogate = /(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][\da-f]{2}/g;
 
 function json(value: unknown): string {

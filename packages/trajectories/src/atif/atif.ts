@@ -1,5 +1,5 @@
 /**
- * The Agent Trajectory Interchange Format, as far as Tau writes it. Its rules are in
+ * The parts of the Agent Trajectory Interchange Format that Tau writes. Its rules are in
  * `__fixtures__/check-atif.ts`.
  */
 export const ATIF_VERSION = "ATIF-v1.7";
@@ -9,7 +9,7 @@ type Extra = Readonly<Record<string, unknown>>;
 export interface AtifTrajectory {
   readonly schema_version: typeof ATIF_VERSION;
   readonly session_id: string;
-  /** What references to an embedded trajectory name. */
+  /** The id by which references name an embedded trajectory. */
   readonly trajectory_id: string;
   readonly agent: {
     readonly name: string;
@@ -41,7 +41,7 @@ export interface AtifToolDefinition {
 }
 
 export interface AtifStep {
-  /** From 1 on, without a gap. */
+  /** Counts from 1, without gaps. */
   readonly step_id: number;
   readonly timestamp?: string;
   readonly source: "system" | "user" | "agent";
@@ -84,10 +84,10 @@ export interface AtifResult {
 }
 
 export interface AtifMetrics {
-  /** All input, cached or not. */
+  /** All input tokens, cached or not. */
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
-  /** The part of `prompt_tokens` that a cache had. */
+  /** The part of `prompt_tokens` that came from a cache. */
   readonly cached_tokens: number;
   readonly cost_usd: number;
   readonly extra?: Extra;

@@ -1,7 +1,7 @@
 import type { Usage } from "@tau-agent/rpc-protocol/messages";
 import type { AtifMetrics, AtifStep, AtifTrajectory } from "./atif.ts";
 
-/** The tokens and cost of one reply. A file may have numbers that no vendor sends. */
+/** The tokens and cost of one reply. A session file may contain numbers that no vendor sends. */
 export function metricsOf(usage: Usage): AtifMetrics {
   const cached = tokens(usage.cacheRead);
   const written = tokens(usage.cacheWrite);
@@ -19,7 +19,7 @@ export function metricsOf(usage: Usage): AtifMetrics {
   };
 }
 
-/** The sums over the steps of one trajectory; its subagents have their own. */
+/** The sums over the steps of one trajectory; its subagents have their own sums. */
 export function sumMetrics(
   steps: readonly AtifStep[],
   sessionCostUsd: number | undefined,
@@ -39,7 +39,7 @@ export function sumMetrics(
   };
 }
 
-/** More than any vendor counts, so that sums stay exact. */
+/** More than any vendor reports, and small enough that sums stay exact. */
 const MAX_TOKENS = 1e12;
 
 function tokens(count: number | undefined): number {

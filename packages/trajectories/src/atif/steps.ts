@@ -12,22 +12,25 @@ import { metricsOf } from "./metrics.ts";
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 type Step = Mutable<AtifStep>;
 
-/** A call that has no result yet, and where the result goes. */
+/** A call without a result so far, and the object that receives the result. */
 interface OpenCall {
   readonly call: Mutable<AtifToolCall>;
   readonly answer: Mutable<AtifResult>;
 }
 
-/** Makes the steps of one branch, an entry at a time. */
+/** Builds the steps of one branch, one entry at a time. */
 export class StepBuilder {
   readonly steps: Step[] = [];
-  /** By the id that the model gave; ids may come again in later replies. */
+  /** By the model's id of the call; later replies may reuse ids. */
   readonly #open = new Map<string, OpenCall[]>();
   readonly #stepOf = new Map<string, number>();
   #level: string | undefined;
   modelName: string | undefined;
 
-  /** Adds an entry; returns the result of a call, for what its details say of subagents. */
+  /**
+   * Adds an entry. Returns a tool result with its part of the step, so that the subagents it names
+   * can be added.
+   */
   add(
     entry: SessionEntry,
   ): { result: Mutable<AtifResult>; message: ToolResultMessage } | undefined {
@@ -132,7 +135,7 @@ export class StepBuilder {
     });
   }
 
-  /** Each call has its result at once: one that never comes says so. */
+  /** Each call starts with a placeholder result, which says that none was recorded. */
   #callsOf(content: AssistantMessage["content"]): OpenCall[] {
     const taken = new Set<string>();
     const opened: OpenCall[] = [];
@@ -156,7 +159,7 @@ export class StepBuilder {
 
   #addResult(message: ToolResultMessage, time: Pick<Step, "timestamp">): Mutable<AtifResult> {
     const { toolCallId, toolName, isError, usage } = message;
-    // The newest reply may use an id again whose earlier call never got a result.
+    // The newest reply may reuse the id of an earlier call that never got a result.
     const open = this.#open.get(toolCallId)?.pop();
     const { extra: _, ...answer } = open?.answer ?? {};
     const result: Mutable<AtifResult> = {
@@ -199,7 +202,7 @@ export class StepBuilder {
       extra: {
         context_management: {
           type: "compaction",
-          // What is kept word for word stays in the context, beside the summary.
+          // Messages that are kept verbatim stay in the context next to the summary.
           boundary: kept === undefined ? "replace" : "truncate",
           ...(kept !== undefined && { kept_from_step_id: kept }),
         },
@@ -216,7 +219,7 @@ export class StepBuilder {
   }
 }
 
-/** A name that nothing has yet: the given one, or with `~2`, `~3`, … behind it. */
+/** An unused name: the given one, or that name with the suffix `~2`, `~3`, … */
 export function unusedName(given: string, taken: Set<string>): string {
   let name = given;
   for (let count = 2; taken.has(name); count++) name = `${given}~${count}`;
@@ -224,7 +227,7 @@ export function unusedName(given: string, taken: Set<string>): string {
   return name;
 }
 
-/** The first time that other programs can read. */
+/** The first of the times that other programs can parse. */
 function timeOf(...times: readonly unknown[]): Pick<Step, "timestamp"> {
   for (const time of times) {
     const date = new Date(time as string | number);
@@ -234,7 +237,7 @@ function timeOf(...times: readonly unknown[]): Pick<Step, "timestamp"> {
   return {};
 }
 
-/** `extra` with the members that are there; nothing without any. */
+/** `extra` with the defined members; nothing if there are none. */
 function extra(members: Readonly<Record<string, unknown>>): Pick<Step, "extra"> {
   const given = Object.entries(members).filter(([, value]) => value !== undefined);
   return given.length === 0 ? {} : { extra: Object.fromEntries(given) };

@@ -15,11 +15,11 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
 
 /**
  * Transcripts of Claude Code (`~/.claude/projects/<project>/<session>.jsonl`). Lines form a tree by `uuid` and
- * `parentUuid`; a reply has a line for each of its blocks, all with the vendor's id of the message.
+ * `parentUuid`; a reply has one line for each of its blocks, all with the vendor's message id.
  */
 export class ClaudeCodeReader implements TranscriptReader {
   readonly #draft: SessionDraft;
-  /** Of the compaction whose summary is the next message. */
+  /** The tokens before the compaction whose summary is the next message. */
   #tokensBefore: number | undefined;
 
   constructor(draft: SessionDraft) {
@@ -80,7 +80,7 @@ export class ClaudeCodeReader implements TranscriptReader {
       case "text":
         return [{ type: "text", text: textOf(block.text) ?? "" }];
       case "thinking":
-        // A signature is bound to the requests of the other agent.
+        // A signature is valid only in requests of the other agent.
         return [{ type: "thinking", thinking: textOf(block.thinking) ?? "" }];
       case "tool_use": {
         const { id, name, input } = block;

@@ -4,16 +4,16 @@ import { countOf, imageOf, objectOf, objectsOf, textOf, timeOf } from "./members
 import type { Place, SessionDraft } from "./session-draft.ts";
 import type { TranscriptReader } from "./transcript-reader.ts";
 
-/** What Codex puts before the user's first words, as messages of the user. */
+/** User messages that Codex inserts before the user's own first message. */
 const injected =
   /^\s*(<(environment_context|user_instructions|turn_aborted|user_shell_command)>|# AGENTS\.md instructions)/;
 
-/** Events that only repeat what response items say. */
+/** Events that only repeat the response items. */
 const repeated = new Set(["user_message", "agent_message", "agent_reasoning"]);
 
 /**
- * Rollouts of Codex (`~/.codex/sessions/<date>/rollout-….jsonl`): `{timestamp, type, payload}`, one line after
- * the other. The oldest ones have the items themselves as lines.
+ * Rollouts of Codex (`~/.codex/sessions/<date>/rollout-….jsonl`): `{timestamp, type, payload}`, one object per line. In
+ * the oldest rollouts, each line is an item itself.
  */
 export class CodexReader implements TranscriptReader {
   readonly #draft: SessionDraft;
@@ -122,7 +122,7 @@ export class CodexReader implements TranscriptReader {
     this.#reply([{ type: "toolCall", id, name, arguments: given }], place);
   }
 
-  /** A text, which may be JSON with the text inside, or blocks. */
+  /** Takes a result: blocks or a text, which may be JSON that contains the text. */
   #takeResult(id: string, given: unknown, place: Place): void {
     const inner = typeof given === "string" ? parseObject(given) : objectOf(given);
     const wrapped = textOf(inner?.output) ?? textOf(inner?.content);
@@ -137,7 +137,7 @@ export class CodexReader implements TranscriptReader {
     const draft = this.#draft;
     const used = objectOf(objectOf(event.info).last_token_usage);
     if (event.type === "token_count") {
-      // Limits alone come with the same numbers again.
+      // Updates of rate limits repeat the same numbers.
       if (!isJsonObject(event.info) || draft.isReplyCounted) return;
       const cacheRead = countOf(used.cached_input_tokens);
       const reasoning = countOf(used.reasoning_output_tokens);

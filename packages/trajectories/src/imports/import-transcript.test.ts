@@ -31,7 +31,7 @@ async function imported(content: string | Buffer, from?: ImportRequest["from"]) 
   return { header, entries, report, messages: messagesOf(entries) };
 }
 
-/** What the model would see. */
+/** The messages that the model would see. */
 function messagesOf(entries: readonly Message[]) {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const branch: Message[] = [];
@@ -122,8 +122,8 @@ const claudeSession = [
   claude("a5", "u2", 10, said("msg_3", { type: "text", text: "1" })),
 ];
 
-describe("transcripts of Claude Code", () => {
-  it("become messages, calls, results, times and usage, on the branches they are on", async () => {
+describe("Claude Code transcripts", () => {
+  it("become messages, calls, results, times and usage on the right branches", async () => {
     const { entries, header, messages, report } = await imported(lines(...claudeSession));
     expect(header).toMatchObject({ type: "session", version: 3, cwd: "/project" });
     const kinds = entries.map(({ type, message }: Message) => message?.role ?? type);
@@ -153,7 +153,7 @@ describe("transcripts of Claude Code", () => {
       },
     });
     expect(entries[4].message).toMatchObject({ toolCallId: "t2", isError: true });
-    // The last prompt was another version of the first one's answer.
+    // The last prompt is on another branch than the first answer.
     expect(entries[6].parentId).toBe(entries[1].id);
     expect(messages.map(({ role }) => role)).toEqual(["custom", "user", "user", "assistant"]);
     expect(messages[2]).toMatchObject({
@@ -174,7 +174,7 @@ describe("transcripts of Claude Code", () => {
     });
   });
 
-  it("continue with the summary after a compaction, and with a failed reply left in the file", async () => {
+  it("continue with the summary after a compaction, and keep a failed reply in the file", async () => {
     const { messages, entries } = await imported(
       lines(
         ...claudeSession.slice(3, 4),
@@ -228,7 +228,7 @@ const text = (role: string, words: string) =>
     content: [{ type: role === "assistant" ? "output_text" : "input_text", text: words }],
   });
 
-describe("transcripts of Codex", () => {
+describe("Codex transcripts", () => {
   it("become messages, calls, results, times and usage", async () => {
     const { messages, report } = await imported(
       lines(
@@ -291,7 +291,7 @@ describe("transcripts of Codex", () => {
     ]);
   });
 
-  it("of the oldest form are read, too", async () => {
+  it("are read in their oldest form, too", async () => {
     const { messages, report } = await imported(
       lines(
         { id: "5973", ...at(0), instructions: null },
@@ -305,14 +305,14 @@ describe("transcripts of Codex", () => {
   });
 });
 
-describe("a file that is not a transcript", () => {
+describe("a file that is not an intact transcript", () => {
   const refused = (content: string | Buffer, from?: ImportRequest["from"]) =>
     imported(content, from).then(
       () => "",
       (error: SessionError) => `${error.code}: ${error.message}`,
     );
 
-  it("is refused in a sentence", async () => {
+  it("is refused with a sentence that explains it", async () => {
     expect(await refused("")).toContain("no line with a JSON object");
     expect(await refused("\0\0\0\n{")).toContain("no line with a JSON object");
     expect(await refused(lines({ hello: 1 }))).toMatch(/claude-code or codex; --from says/);
@@ -328,7 +328,7 @@ describe("a file that is not a transcript", () => {
     await expect(reading(pipe)).rejects.toThrow("not a regular file");
   });
 
-  it("is a transcript with damage, which is left out and counted", async () => {
+  it("is imported if only some lines are damaged, which are left out and counted", async () => {
     const deep = `{"type":"user","uuid":"d","sessionId":"s","message":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}\n`;
     const cut = lines(...claudeSession).slice(0, -20);
     const { report, messages } = await imported(`not json\n${deep}${"\0".repeat(99)}\n${cut}`);
@@ -336,7 +336,7 @@ describe("a file that is not a transcript", () => {
     expect(messages.at(-1)).toMatchObject({ content: [{ text: "count them" }, {}] });
   });
 
-  it("neither crashes nor breaks the order of calls and results, whatever its lines are", async () => {
+  it("neither crashes the import nor breaks the order of calls and results, whatever its lines are", async () => {
     const ref = fc.constantFrom("a", "b", "c", "__proto__", null, 7);
     const value = fc.oneof(ref, fc.string({ unit: "binary" }), fc.jsonValue({ maxDepth: 3 }));
     const block = fc.oneof(

@@ -14,7 +14,7 @@ import { CodexReader } from "./codex.ts";
 import { type ImportReport, SessionDraft } from "./session-draft.ts";
 import type { TranscriptReader } from "./transcript-reader.ts";
 
-/** The agents whose transcripts become sessions. */
+/** The agents whose transcripts can be imported. */
 const transcriptAgents = {
   "claude-code": { title: "Claude Code", Reader: ClaudeCodeReader },
   codex: { title: "Codex", Reader: CodexReader },
@@ -23,7 +23,7 @@ type TranscriptAgent = keyof typeof transcriptAgents;
 
 export interface ImportRequest {
   readonly path: string;
-  /** By default the one whose transcripts look like this. */
+  /** By default, the format is detected from the first lines. */
   readonly from?: TranscriptAgent | undefined;
   /** The project folder of the session. */
   readonly cwd: string;
@@ -31,22 +31,22 @@ export interface ImportRequest {
 
 export interface ImportedSession {
   readonly header: SessionHeader;
-  /** The lines of the session's file. They are made as they are read. */
+  /** The lines of the session file, which are made as they are read. */
   readonly pieces: AsyncIterable<string>;
-  /** Complete once all pieces were read. */
+  /** Complete once all pieces have been read. */
   readonly report: ImportReport & { readonly agent: TranscriptAgent };
 }
 
 const CHUNK_BYTES = 1024 * 1024;
-/** As long as lines of a session file that hosts write. */
+/** The limit for lines of session files, which hosts write. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
-/** Whose transcript it is, its first lines say. */
+/** How many of the first lines may be needed to detect the agent. */
 const LINES_TO_LOOK_AT = 200;
 
 /**
- * Begins to read a transcript. The file is closed once all pieces were read, or reading them failed.
+ * Starts reading a transcript. The file is closed once all pieces have been read, or reading them has failed.
  *
- * @throws {SessionError} `transcript_invalid`; also while pieces are read
+ * @throws {SessionError} `transcript_invalid`, also while pieces are being read
  */
 export async function importTranscript(request: ImportRequest): Promise<ImportedSession> {
   const { path, cwd } = request;
@@ -120,7 +120,7 @@ function encoded(draft: SessionDraft): string {
     .join("");
 }
 
-/** The objects of a file with one per line. Other lines are counted. */
+/** The objects of a file that has one per line. Other lines are counted as damaged. */
 async function* linesOf(file: FileHandle, damaged: { count: number }): AsyncGenerator<JsonObject> {
   const decoder = new LineDecoder(MAX_LINE_BYTES);
   for (let isAtEnd = false; !isAtEnd; ) {
@@ -134,7 +134,7 @@ async function* linesOf(file: FileHandle, damaged: { count: number }): AsyncGene
   }
 }
 
-/** No agent nests so deep, and what is nested deeper cannot be written again. */
+/** No agent nests this deep, and deeper values could not be written again. */
 const MAX_DEPTH = 200;
 
 function shallowObject(text: string): JsonObject | undefined {
@@ -147,7 +147,7 @@ function isShallow(value: unknown, depth: number): boolean {
   return depth > 0 && Object.values(value).every((member) => isShallow(member, depth - 1));
 }
 
-/** Reads lines into `first` until one says whose transcript it is. */
+/** Reads lines into `first` until one identifies the agent. */
 async function detect(
   lines: AsyncGenerator<JsonObject>,
   first: JsonObject[],

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 
-// A transcript may hold anything: these read members of what was expected.
+// A transcript may contain anything: these functions read expected members, whatever is there.
 
 export function objectOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
@@ -14,7 +14,7 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** A number of tokens. */
+/** A token count. */
 export function countOf(value: unknown): number {
   return Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
 }
@@ -24,7 +24,7 @@ export function timeOf(value: unknown): number | undefined {
   return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 
-/** An image of a data URL; undefined for any other text. */
+/** The image in a data URL; undefined for any other text. */
 export function imageOf(url: string | undefined) {
   const [, mimeType, data] =
     /^data:(image\/[\w.+-]+);base64,([A-Za-z\d+/=]*)$/.exec(url ?? "") ?? [];

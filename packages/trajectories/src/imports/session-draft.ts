@@ -8,22 +8,22 @@ import type {
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
 
-/** What a transcript becomes: counts for people, and what has no place in a session. */
+/** The result of an import: counts for people, and the parts that a session cannot represent. */
 export interface ImportReport {
   messages: number;
   calls: number;
   results: number;
   /** How often each kind of thing was left out. */
   readonly leftOut: Map<string, number>;
-  /** What the transcript says of itself. */
+  /** What the transcript says about its origin. */
   readonly origin: Partial<Record<"sessionId" | "version" | "cwd", string | undefined>>;
 }
 
-/** Where something is in a transcript. */
+/** The position of something in a transcript. */
 export interface Place {
-  /** Its own name there. */
+  /** Its id there. */
   readonly ref?: string | undefined;
-  /** What it follows; undefined: what came before it, null: nothing. */
+  /** The id of its predecessor; undefined: whatever came before it, null: none. */
   readonly parent?: string | null | undefined;
   readonly timeMs?: number | undefined;
 }
@@ -37,7 +37,7 @@ interface PendingReply extends Reply {
   readonly parentId: string | null;
   readonly timeMs: number;
   readonly content: AssistantContent[];
-  /** The names of its calls by their ids. */
+  /** The names of its calls, by call id. */
   readonly calls: Map<string, string>;
   readonly results: Map<string, ToolResultMessage>;
   readonly refs: Set<string>;
@@ -47,14 +47,14 @@ interface PendingReply extends Reply {
 
 const noCost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
 const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: noCost };
-/** Every vendor refuses other names in its history. */
+/** Every vendor refuses longer names in its history. */
 const MAX_NAME = 64;
-/** A hostile transcript has as many kinds of lines as lines. */
+/** In a hostile transcript, every line may be of another kind. */
 const MAX_KINDS = 40;
 
 /**
- * Makes entries of what a transcript says, in an order that every vendor takes: each reply is followed by
- * one result for each of its calls. What comes late or twice is left out.
+ * Makes session entries from a transcript, in an order that every vendor accepts: each reply is followed by one result
+ * for each of its calls. Late and duplicate results are left out.
  */
 export class SessionDraft {
   readonly report: ImportReport = {
@@ -71,12 +71,12 @@ export class SessionDraft {
   #timeMs: number;
   #pending: PendingReply | undefined;
 
-  /** @param timeMs - for what comes before the first time in the transcript */
+  /** @param timeMs - the time of entries before the first time in the transcript */
   constructor(timeMs: number) {
     this.#timeMs = timeMs;
   }
 
-  /** The entries since the last call. */
+  /** Takes the entries added since the last call. */
   take(): SessionEntry[] {
     return this.#entries.splice(0);
   }
@@ -87,7 +87,7 @@ export class SessionDraft {
     leftOut.set(named, (leftOut.get(named) ?? 0) + count);
   }
 
-  /** Something that adds nothing: what follows it follows what it follows. */
+  /** Skips an item without an entry: its successors follow its predecessor instead. */
   skip({ ref, parent }: Place): void {
     if (ref === undefined) return;
     if (parent != null && this.#pending?.refs.has(parent)) this.#pending.refs.add(ref);
@@ -101,7 +101,7 @@ export class SessionDraft {
     this.#addMessage({ role: "user", content: [...content], timestamp: timeMs }, place);
   }
 
-  /** What the other agent told its model besides the user's words. */
+  /** A message that the other agent gave its model in addition to the user's words. */
   note(customType: string, content: readonly UserContent[], place: Place): void {
     this.#flush();
     const display = false;
@@ -110,7 +110,7 @@ export class SessionDraft {
 
   summary(summary: string, tokensBefore: number, place: Place): void {
     this.#flush();
-    // Nothing before it is kept word for word.
+    // No earlier message is kept verbatim.
     this.#add({ type: "compaction", summary, tokensBefore, firstKeptEntryId: "" }, place);
   }
 
@@ -125,9 +125,9 @@ export class SessionDraft {
   }
 
   /**
-   * Adds to a reply: to the current one, unless that is another.
+   * Adds to the current reply, or begins a new one if the key differs.
    *
-   * @param key - the vendor's id of the reply; undefined where transcripts have none
+   * @param key - the vendor's id of the reply; undefined if the transcript has none
    */
   reply(
     content: readonly AssistantContent[],
@@ -136,7 +136,7 @@ export class SessionDraft {
   ): void {
     const timeMs = this.#timeOf(place);
     const isSame = this.#pending !== undefined && this.#pending.key === key;
-    // Without an id, a reply ends with its usage or its first result.
+    // Without an id, a reply ends with its usage or first result.
     const isOver = this.#pending?.usage !== undefined || (this.#pending?.results.size ?? 0) > 0;
     if (!isSame || (key === undefined && isOver)) {
       this.#flush();
@@ -151,14 +151,14 @@ export class SessionDraft {
     for (const block of content) this.#addBlock(pending, block);
   }
 
-  /** The usage and end of the current reply; what is said again may have grown. */
+  /** Sets the usage and end of the current reply; a repeated report may contain higher numbers. */
   endReply(usage: Omit<Usage, "cost"> | undefined, end?: End): void {
     if (this.#pending === undefined) return;
     if (usage !== undefined) this.#pending.usage = { ...usage, cost: noCost };
     this.#pending.end = end ?? this.#pending.end;
   }
 
-  /** Whether the current reply has its usage. */
+  /** Whether the usage of the current reply is known. */
   get isReplyCounted(): boolean {
     return this.#pending === undefined || this.#pending.usage !== undefined;
   }
@@ -250,14 +250,14 @@ export class SessionDraft {
     return known === undefined ? this.#lastId : known;
   }
 
-  /** Times of the transcript, the last one where there is none. */
+  /** The time of an item; without one, that of the item before. */
   #timeOf({ timeMs }: Place): number {
     if (timeMs !== undefined && timeMs > 0 && timeMs < MAX_TIME_MS) this.#timeMs = timeMs;
     return this.#timeMs;
   }
 }
 
-/** The year 10 000, from which on times are written in another way. */
+/** The year 10 000, from which on ISO times have another format. */
 const MAX_TIME_MS = 253_402_300_800_000;
 
 function missing(toolCallId: string, toolName: string, timestamp: number): ToolResultMessage {

@@ -3,7 +3,7 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Text in a block of code; the fence is longer than any in the text. */
+/** A text as a code block, with a fence longer than any in the text. */
 export function fenced(given: string, language = ""): string {
   const text = textOf(given);
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
@@ -11,7 +11,7 @@ export function fenced(given: string, language = ""): string {
   return `${fence}${language}\n${text.replace(/\n$/, "")}\n${fence}`;
 }
 
-/** A word as code, on one line. */
+/** A word as inline code, on one line. */
 export function inline(text: string): string {
   const line = textOf(text).replace(/\s+/g, " ");
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
@@ -24,12 +24,12 @@ export function quoted(text: string): string {
   return textOf(text).replace(/^/gm, "> ");
 }
 
-/** What a page folds; readers without HTML show the title and the text. */
+/** A collapsible section; readers without HTML see the title and the text. */
 export function details(title: string, text: string): string {
   return `<details><summary>${titleHtml(title)}</summary>\n\n${text}\n\n</details>`;
 }
 
-/** Markdown does not hold inside of a summary. */
+/** Markdown is not rendered inside a summary. */
 function titleHtml(title: string): string {
   const escaped = title.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
   return escaped.replace(/`+ ?(.*?) ?`+/g, "<code>$1</code>");
@@ -37,7 +37,7 @@ function titleHtml(title: string): string {
 
 const fenceLine = /^ {0,3}(`{3,}|~{3,})(.*)$/;
 
-/** Ends a block of code that a text leaves open, which would swallow what comes next. */
+/** Closes a code block that a text leaves open, which would swallow the following text. */
 export function closeFences(text: string): string {
   let open: string | undefined;
   for (const line of text.split("\n")) {

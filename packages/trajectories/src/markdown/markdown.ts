@@ -11,8 +11,7 @@ import type { TrajectorySource } from "../trajectory-source.ts";
 import { closeFences, details, fenced, inline, quoted, textOf } from "./blocks.ts";
 
 /**
- * The current branch as Markdown for people: what was said as it was written, calls and results as
- * blocks of code.
+ * The current branch as Markdown for people: messages verbatim, calls and results as code blocks.
  *
  * @throws {SessionError} `nothing_to_export`
  */
@@ -103,7 +102,7 @@ function replyText(message: AssistantMessage, calls: Map<string, ToolCall>): str
   return `## Assistant (${oneLine(model)})\n\n${text}`;
 }
 
-/** A single argument of text, such as a command, is shown as it is. */
+/** A single text argument, such as a command, is shown verbatim. */
 function argumentsText({ arguments: given }: ToolCall): string {
   const members = Object.entries(given);
   const [first] = members;
