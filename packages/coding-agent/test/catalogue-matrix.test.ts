@@ -1,7 +1,7 @@
 /**
- * Every provider of the catalogue against a server that is its endpoint: address, key or login, and what
- * it refuses. For each kind of model (what a provider's models say about their endpoint) a whole tool turn,
- * thinking and not, continued in another process, and after what other wire formats have said.
+ * Every provider of the catalogue against a server that stands in for its endpoint, and checks address, key or login,
+ * and request rules. For each kind of model (as the catalogue describes its endpoint): a whole tool turn with and
+ * without thinking, continued in another process, and conversations that began in other wire formats.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,16 +31,16 @@ function visit(vendor: Vendor, model: Model, level: ThinkingLevel): Visit {
   return new Visit(vendor, userOf(vendor), model, level);
 }
 
-/** Bedrock has some thirty kinds of models, of which a short run takes a few. */
+/** Bedrock has about thirty kinds of models; a short run tests a few of them. */
 const mostKinds = 8;
 
-/** One model for each kind that an endpoint has. */
+/** One model of each kind that an endpoint offers. */
 async function kindsOf(vendor: Vendor): Promise<readonly Model[]> {
   const kinds = new Map<string, Model>();
   for (const model of await modelsOf(vendor)) {
     const { id, baseUrl, compat, reasoning, thinkingLevelMap } = model;
     const levels = Object.values(thinkingLevelMap ?? {}).length;
-    // On Bedrock each maker's models differ, and the geography says where they are.
+    // On Bedrock, models differ by maker, and the region prefix says where they run.
     const makers = vendor.provider === "amazon-bedrock" ? id.split(/[.-]/, 2) : [];
     const kind = JSON.stringify([baseUrl, compat, reasoning, levels, makers]);
     if (model.api === vendor.api && !kinds.has(kind)) kinds.set(kind, model);
@@ -61,7 +61,7 @@ it("has a server for every endpoint of the catalogue", async () => {
   }
 });
 
-/** What a conversation in each wire format left behind. */
+/** The conversation that each wire format's test produced. */
 const histories = new Map<string, readonly LlmMessage[]>();
 
 beforeAll(async () => {
@@ -80,7 +80,7 @@ beforeAll(async () => {
 const rows = vendors.map((vendor) => ({ vendor, ...vendor, by: vendor.setUp ?? "a key or login" }));
 
 describe.each(rows)("$provider in the format $api, with $by", ({ vendor }) => {
-  it("gets a whole tool turn right, thinking or not, and after a restart", async () => {
+  it("completes a tool turn, with and without thinking, and after a restart", async () => {
     const kinds = await kindsOf(vendor);
     expect(kinds.length).toBeGreaterThan(0);
     for (const model of kinds) {
@@ -88,13 +88,13 @@ describe.each(rows)("$provider in the format $api, with $by", ({ vendor }) => {
     }
   });
 
-  it("takes what every other format has said", async () => {
+  it("continues conversations from every other format", async () => {
     const others = [...histories].filter(([api]) => api !== vendor.api);
     for (const model of await kindsOf(vendor)) {
       const level = levelsOf(model).at(-1) ?? "off";
       await visit(vendor, model, level).goOn(others.map(([, history]) => history));
     }
-    // The histories of all formats have the same prompt.
+    // All of these conversations have the same prompt, so rewrites are expected.
     takeRewrites();
   });
 });

@@ -7,15 +7,15 @@ import { temporaryFolder } from "../src/create/__fixtures__/test-session.ts";
 import { runChaosSession } from "./chaos/run-session.ts";
 
 /**
- * Sessions go on until they were sent this many replies.
- * `TAU_CHAOS_SEED=1234 TAU_CHAOS_REPLIES=1` runs again the session that a failure names.
+ * Sessions are run until this many replies were sent. `TAU_CHAOS_SEED=1234 TAU_CHAOS_REPLIES=1`
+ * repeats the session that a failure names.
  */
 const count = Number(process.env.TAU_CHAOS_REPLIES ?? sliceSize(100, 10_000));
 const firstSeed = Number(process.env.TAU_CHAOS_SEED ?? sliceSize(seed, 0));
 const atOnce = 8;
 
-describe("sessions over broken replies", () => {
-  it(`answer each prompt once and reopen as they were (${count} replies, seeds from ${firstSeed})`, async () => {
+describe("sessions with broken replies", () => {
+  it(`answer each prompt once and reopen unchanged (${count} replies, seeds from ${firstSeed})`, async () => {
     const folder = temporaryFolder();
     const faults: string[] = [];
     let next = firstSeed;
@@ -31,7 +31,7 @@ describe("sessions over broken replies", () => {
     };
     await Promise.all(Array.from({ length: Math.min(count, atOnce) }, work));
     expect(faults).toEqual([]);
-    // Models and tools were changed as chance would have it.
+    // The sessions changed models and tools at random, so rewrites are expected.
     takeRewrites();
   }, 600_000);
 });

@@ -16,7 +16,8 @@ import { createAgentSession } from "../src/create/create-session.ts";
 import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
 import { project, run, write } from "../src/subagents/task-tool/__fixtures__/task-call.ts";
 
-// Documents are read in threads, and checks are programs: a busy machine starts both slowly.
+// Documents are read in worker threads, and checks are processes: both start slowly on a busy
+// machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const finder = (more = "true"): DiagnosticsEntry => ({
@@ -25,7 +26,7 @@ const finder = (more = "true"): DiagnosticsEntry => ({
 });
 const patient = { diagnosticsTimeoutMs: 60_000 };
 
-/** The text of a `write` of a bad file, in a project whose settings are these. */
+/** The result of a `write` of a bad file in a project with these settings. */
 async function written(
   settings: object,
   options: Partial<CreateAgentSessionOptions> = {},
@@ -46,8 +47,8 @@ async function written(
   return { ...test, places, text: contentText(result?.content ?? [], "\n") };
 }
 
-describe("the entries of a project", () => {
-  it("count once it is trusted, and run nothing before", async () => {
+describe("entries in a project's settings", () => {
+  it("apply once the project is trusted, and run nothing before", async () => {
     const entries = [finder("touch ran")];
     const untrusted = await written({ diagnostics: { entries } });
     expect(untrusted.text).not.toContain("New problems");
@@ -57,7 +58,7 @@ describe("the entries of a project", () => {
   });
 });
 
-it("entries that are not understood are named, and none counts", async () => {
+it("reports malformed entries and applies none", async () => {
   const settings = { diagnostics: { entries: [{ match: "*.txt", comand: "x" }] } };
   const { session, text } = await written({}, {}, settings);
   expect(text).not.toContain("New problems");
@@ -65,7 +66,7 @@ it("entries that are not understood are named, and none counts", async () => {
   expect(named).toContain("diagnostics.entries");
 });
 
-it("no check gets the keys of providers", async () => {
+it("gives no provider keys to a check", async () => {
   const entries = [finder('test -z "$OPENAI_API_KEY" && test -z "$PI_SESSION_ID" && touch clean')];
   const environment = { PATH: process.env.PATH, OPENAI_API_KEY: "sk-secret" };
   const { places } = await written({}, { diagnostics: { entries }, environment });
@@ -73,12 +74,12 @@ it("no check gets the keys of providers", async () => {
 });
 
 describe("the option diagnostics", () => {
-  it("counts instead of the settings", async () => {
+  it("replaces the settings", async () => {
     const { text } = await written({}, { diagnostics: { entries: [finder()] } });
     expect(text).toContain("New problems");
   });
 
-  it("with entries that are not understood names itself", async () => {
+  it("names itself when its entries are malformed", async () => {
     const diagnostics = { entries: [{ match: "*.txt" }] } as never;
     const creating = createAgentSession({ ...placesIn(temporaryFolder()), diagnostics });
     await expect(creating).rejects.toMatchObject({
@@ -87,7 +88,7 @@ describe("the option diagnostics", () => {
     });
   });
 
-  it("reaches subagents in this process, in trees of their own", async () => {
+  it("applies to subagents in this process, in their own trees", async () => {
     const diagnostics = { entries: [finder()] };
     const told: string[] = [];
     const { session } = await createTestSession(
@@ -113,7 +114,7 @@ describe("the option diagnostics", () => {
     expect(told[0]).toContain("New problems:\nb.txt:1:1: error bad line");
   });
 
-  it("reaches subagents in processes of their own", async () => {
+  it("applies to subagents in their own processes", async () => {
     const diagnostics = { entries: [finder()] };
     const given: unknown[] = [];
     const places = {
@@ -130,7 +131,7 @@ describe("the option diagnostics", () => {
 });
 
 describeWith(bubblewrapIsMissing)("in the sandbox", () => {
-  it("a command writes nothing outside of the project, and still finds problems", async () => {
+  it("a sandboxed command cannot write outside of the project, and still finds problems", async () => {
     const outside = join(temporaryFolder(), "escaped");
     const { text } = await written(
       {},
@@ -143,7 +144,7 @@ describeWith(bubblewrapIsMissing)("in the sandbox", () => {
     expect(existsSync(outside)).toBe(false);
   });
 
-  it("a server starts inside", async () => {
+  it("a sandboxed server starts", async () => {
     const fixture = join(
       import.meta.dirname,
       "../src/diagnostics/__fixtures__/language-server.mjs",
@@ -164,7 +165,7 @@ describeWith(bubblewrapIsMissing)("in the sandbox", () => {
             },
           ],
         },
-        // Named, because this repository may lie in /tmp, which is another one inside.
+        // Listed explicitly, because this repository may be in /tmp, which the sandbox replaces.
         sandbox: {
           mode: "workspace",
           network: "off",

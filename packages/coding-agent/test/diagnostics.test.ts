@@ -13,7 +13,7 @@ import {
 } from "../src/create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
 
-// Each test starts programs, and a busy machine starts them slowly.
+// Each test starts processes, which start slowly on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 type Call = ReturnType<typeof toolCall>;
@@ -21,7 +21,7 @@ type Step = Call | (() => Call | undefined | Promise<Call | undefined>);
 type Settings = Parameters<typeof SettingsStore.inMemory>[0];
 
 const fixture = join(import.meta.dirname, "../src/diagnostics/__fixtures__/language-server.mjs");
-/** What nobody waits for in these tests, unless a time limit is what is tested. */
+/** A limit that no test reaches, for tests that are not about time limits. */
 const patient = 60_000;
 
 const write = (path: string, content: string) => toolCall("write", { path, content });
@@ -29,7 +29,7 @@ const edit = (path: string, oldText: string, newText: string) =>
   toolCall("edit", { path, oldText, newText });
 const bash = (command: string) => toolCall("bash", { command });
 
-/** Runs the calls in a project, one in each turn, and returns their results. */
+/** Runs the calls in a project, one per turn, and returns their results. */
 async function project(
   steps: readonly Step[],
   entries: readonly DiagnosticsEntry[] | ((folder: string) => readonly DiagnosticsEntry[]),
@@ -80,13 +80,15 @@ async function project(
   return { ...test, results, cwd: places.cwd, folder };
 }
 
-/** Calls of other files, half a second apart: what came late is in the result of one of them. */
+/**
+ * Calls on other files, half a second apart: the result of one of them contains the late problems.
+ */
 const untilTold: readonly Step[] = Array.from({ length: 12 }, () => async () => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   return write("other.md", "x");
 });
 
-/** A command that finds each line of the file with BAD in it. */
+/** A command that reports each line of the file that contains BAD. */
 const finder: DiagnosticsEntry = {
   match: "*.txt",
   command: 'awk \'/BAD/ {print FILENAME ":" FNR ":1: error: bad " $2}\' {file}',
@@ -107,8 +109,8 @@ describe.each([
   ["a server that does not name versions", server("unversioned")],
   ["a server that reports in steps", server("steps")],
   ["a server with news of an older text", server("stale")],
-])("the problems of %s", (_title, entries) => {
-  it("end the result of the call that brought them, and nothing is said of others", async () => {
+])("problems found by %s", (_title, entries) => {
+  it("are appended to the result of the call that caused them, and leave out other problems", async () => {
     const { results } = await project(
       [
         edit("a.txt", "three", "three\nBAD new"),
@@ -138,7 +140,7 @@ describe.each([
     });
   });
 
-  it("that bash made are of somebody else: the baseline is taken again", async () => {
+  it("do not include those of a bash command: the baseline is taken again", async () => {
     const { results } = await project(
       [
         edit("a.txt", "one", "two"),
@@ -153,7 +155,7 @@ describe.each([
 });
 
 describe("without entries", () => {
-  it("nothing is looked for, and results are as they were", async () => {
+  it("runs no checks and leaves results unchanged", async () => {
     const { results } = await project([write("a.txt", "BAD")], []);
     expect(results[0]).toMatchObject({
       text: "Successfully wrote 3 bytes to a.txt",
@@ -162,8 +164,8 @@ describe("without entries", () => {
   });
 });
 
-describe("a command", () => {
-  it("of JSON lines names all members; other files and other lines do not count", async () => {
+describe("a diagnostics command", () => {
+  it("reports all members of its JSON lines, and ignores other files and other lines", async () => {
     const line = JSON.stringify({
       file: "a.txt",
       line: 2,
@@ -186,14 +188,14 @@ describe("a command", () => {
     ]);
   });
 
-  it("gets the path as one word, whatever is in it", async () => {
+  it("gets the path as a single argument, whatever characters it contains", async () => {
     const name = 'it\'s $(touch hacked) "a".txt';
     const { results, cwd } = await project([write(name, "BAD x")], [finder]);
     expect(results[0]?.found?.new).toHaveLength(1);
     expect(existsSync(join(cwd, "hacked"))).toBe(false);
   });
 
-  it("that fails is noted once, and the calls succeed", async () => {
+  it("is reported once when it fails, and the calls succeed", async () => {
     const entries: DiagnosticsEntry[] = [{ match: "*.txt", command: "no-such-linter {file}" }];
     const { results, session } = await project([write("a.txt", "x"), write("a.txt", "y")], entries);
     expect(results.map(({ isError }) => isError)).toEqual([false, false]);
@@ -202,7 +204,7 @@ describe("a command", () => {
     expect(noted[0]?.message).toContain("no-such-linter");
   });
 
-  it("that is late comes with the next call, of any file", async () => {
+  it("reports late problems with the next call on any file", async () => {
     const gate = (folder: string) => join(folder, "gate");
     const slow = (folder: string): DiagnosticsEntry[] => [
       {
@@ -232,9 +234,9 @@ describe("a command", () => {
     expect(told).toHaveLength(1);
   });
 
-  it("without an answer about the text before tells of all, and says so", async () => {
+  it("without a baseline, reports all problems and says so", async () => {
     const entries = (folder: string): DiagnosticsEntry[] => [
-      // The first run hangs, and the others answer.
+      // The first run hangs; all others answer.
       {
         match: "*.txt",
         command: `if [ ! -e '${folder}/ran' ]; then touch '${folder}/ran'; sleep 600; fi; ${"command" in finder ? finder.command : ""}`,
@@ -247,7 +249,7 @@ describe("a command", () => {
   });
 });
 
-describe("a server", () => {
+describe("a diagnostics server", () => {
   it("starts once, with the first file that matches, and ends with the session", async () => {
     let log = "";
     const entries = (folder: string) => {
@@ -273,25 +275,28 @@ describe("a server", () => {
     expect(await eventually(() => !isRunning(pid), 20_000)).toBe(true);
   });
 
-  it.each(["crash", "refuse"])("that must %s is started twice, then noted", async (behaviour) => {
-    let log = "";
-    const { results, session } = await project(
-      [write("a.txt", "BAD"), write("a.txt", "BAD 2"), write("b.txt", "x")],
-      (folder) => {
-        log = join(folder, "log");
-        return server(behaviour, "log")(folder);
-      },
-    );
-    expect(results.map(({ isError, found }) => [isError, found])).toEqual(
-      results.map(() => [false, undefined]),
-    );
-    expect(readFileSync(log, "utf8").match(/^start/gm)).toHaveLength(2);
-    const noted = session.diagnostics.filter(({ code }) => code === "diagnostics_failed");
-    expect(noted).toHaveLength(1);
-    expect(noted[0]?.message).toContain("was started twice");
-  });
+  it.each(["crash", "refuse"])(
+    "is restarted once and then reported when its behaviour is %s",
+    async (behaviour) => {
+      let log = "";
+      const { results, session } = await project(
+        [write("a.txt", "BAD"), write("a.txt", "BAD 2"), write("b.txt", "x")],
+        (folder) => {
+          log = join(folder, "log");
+          return server(behaviour, "log")(folder);
+        },
+      );
+      expect(results.map(({ isError, found }) => [isError, found])).toEqual(
+        results.map(() => [false, undefined]),
+      );
+      expect(readFileSync(log, "utf8").match(/^start/gm)).toHaveLength(2);
+      const noted = session.diagnostics.filter(({ code }) => code === "diagnostics_failed");
+      expect(noted).toHaveLength(1);
+      expect(noted[0]?.message).toContain("was started twice");
+    },
+  );
 
-  it("that is not there is noted, and the calls succeed", async () => {
+  it("is reported when its program is missing, and the calls succeed", async () => {
     const entries: DiagnosticsEntry[] = [{ match: "*.txt", server: ["no-such-server", "--stdio"] }];
     const { results, session } = await project([write("a.txt", "x")], entries);
     expect(results[0]?.isError).toBe(false);
@@ -301,26 +306,26 @@ describe("a server", () => {
   });
 
   it.each(["hang", "silent"])(
-    "that must %s costs no call more than its limit, and soon none",
+    "delays a call no longer than its limit, and soon not at all, when its behaviour is %s",
     async (behaviour) => {
       const steps = Array.from({ length: 8 }, (_, at) => write(`${at}.txt`, "x"));
       const settings = { diagnosticsTimeoutMs: 2_000 };
       const began = performance.now();
       const { results } = await project(steps, server(behaviour), { settings });
       expect(results.every(({ isError }) => !isError)).toBe(true);
-      // Two calls wait for it; eight would take sixteen seconds.
+      // Two calls wait for the server; eight would take sixteen seconds.
       expect(performance.now() - began).toBeLessThan(14_000);
     },
   );
 
-  it("that floods its output is ended, and the host keeps its memory", async () => {
+  it("is ended when it floods its output, without filling the host's memory", async () => {
     const before = process.memoryUsage().rss;
     const { results } = await project([write("a.txt", "x")], server("flood"), {});
     expect(results[0]?.isError).toBe(false);
     expect(process.memoryUsage().rss - before).toBeLessThan(700 * 1024 * 1024);
   });
 
-  it("that is late tells with the next call", async () => {
+  it("reports late problems with the next call", async () => {
     const settings = { diagnosticsTimeoutMs: 500 };
     const { results } = await project([write("a.txt", "BAD one"), ...untilTold], server("late"), {
       settings,

@@ -25,10 +25,10 @@ const node = (...words: string[]) => [process.execPath, ...words];
 interface Case {
   readonly entry: DiagnosticsEntry;
   readonly file: string;
-  /** With a problem that has been there all along. */
+  /** The file before the change, with an old problem. */
   readonly before: string;
   readonly edit: readonly [string, string];
-  /** What is new after it, and not the old one. */
+  /** Matches the new problem, but not the old one. */
   readonly fresh: RegExp;
   readonly more?: Record<string, string>;
 }
@@ -84,7 +84,7 @@ const cases: Record<string, Case> = {
 };
 
 it.each(Object.entries(cases))(
-  "%s tells of new problems, and of no others",
+  "%s reports new problems and no others",
   async (_name, { entry, file, before, edit, fresh, more = {} }) => {
     const places = placesIn(temporaryFolder());
     for (const [name, text] of Object.entries({ ...more, [file]: before })) {

@@ -36,7 +36,7 @@ const check: DiagnosticsEntry = {
 const right = "return Math.round((cents * part) / whole);";
 const wrong = "return Math.rond((cents * part) / whole);";
 
-/** Makes a mistake, and mends what a result names. */
+/** Makes a mistake, and fixes each problem that a result reports. */
 const model: ScenarioFunction = ({ messages }) => {
   const edit = (oldText: string, newText: string) =>
     turn(toolCall("edit", { path: "src/money.js", oldText, newText }));
@@ -47,7 +47,7 @@ const model: ScenarioFunction = ({ messages }) => {
   return line === undefined ? "Done." : edit(wrong, right);
 };
 
-/** The file after the work of the model, and what its tools said. */
+/** The file after the model's work, and the results of its tools. */
 async function work(entries: readonly DiagnosticsEntry[]) {
   const places = placesIn(temporaryFolder());
   cpSync(demo, places.cwd, { recursive: true });
@@ -69,20 +69,20 @@ async function work(entries: readonly DiagnosticsEntry[]) {
   return { said, file: readFileSync(join(places.cwd, "src/money.js"), "utf8"), errors: run.stdout };
 }
 
-it("a model that receives its type error mends it; nothing is said of what was wrong before", async () => {
+it("lets a model fix its type error, without reporting older problems", async () => {
   const { said, file, errors } = await work([check]);
   expect(said).toHaveLength(2);
   expect(said[0]).toMatch(
     /\n\nNew problems:\nsrc\/money\.js:7:15: error TS2551 Property 'rond' does not exist/,
   );
-  // The project has no types: each parameter is an old problem.
+  // The project has no type annotations: each parameter is an old problem.
   expect(said[0]?.split("\n").filter((line) => line.includes("error"))).toHaveLength(1);
   expect(said[1]).not.toContain("problems");
   expect(file).toContain(right);
   expect(errors).not.toContain("rond");
 }, 240_000);
 
-it("without the setting nothing is said, and the mistake stays", async () => {
+it("reports nothing without the setting, and the mistake stays", async () => {
   const { said, file, errors } = await work([]);
   expect(said).toEqual([expect.not.stringContaining("problems")]);
   expect(file).toContain(wrong);

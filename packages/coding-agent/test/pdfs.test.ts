@@ -13,7 +13,8 @@ import {
 } from "../src/create/__fixtures__/test-session.ts";
 import { createAgentSession } from "../src/create/create-session.ts";
 
-// Documents are read in threads, and checks are programs: a busy machine starts both slowly.
+// Documents are read in worker threads, and checks are processes: both start slowly on a busy
+// machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const pages = ["First page", "Second page", "Third page"];
@@ -21,7 +22,7 @@ const pdf = makePdf(pages);
 const data = pdf.toString("base64");
 const secret = makePdf(["x"], { isEncrypted: true });
 
-/** The result of one call of `read`, and the session that made it. */
+/** The result of one `read` call, and its session. */
 async function read(
   args: Record<string, unknown>,
   files: Record<string, Buffer> = { "a.pdf": pdf },
@@ -42,7 +43,7 @@ describe("read of a PDF", () => {
     expect(text).toBe(
       "PDF of 3 pages\n[Page 1 of 3]\nFirst page\n\n[Page 2 of 3]\nSecond page\n\n[Page 3 of 3]\nThird page",
     );
-    // The scripted endpoint takes no files, so none is kept.
+    // The scripted endpoint does not accept files, so the file is not kept.
     expect(details).toBeUndefined();
   });
 
@@ -61,14 +62,14 @@ describe("read of a PDF", () => {
     [{ pages: "0" }, 'Give a page or a range, as "3" or "3-7"'],
     [{ pages: "3-2" }, "Give a page or a range"],
     [{ pages: "all" }, "Give a page or a range"],
-  ])("says what is wrong with %j", async (args, text) => {
+  ])("explains the problem with %j", async (args, text) => {
     expect(await read({ path: "a.pdf", ...args })).toMatchObject({
       isError: true,
       text: expect.stringContaining(text),
     });
   });
 
-  it("says in a sentence that it is encrypted, broken or too long", async () => {
+  it("explains that the file is encrypted, broken or too long", async () => {
     const files = {
       "secret.pdf": secret,
       "broken.pdf": Buffer.from("%PDF-1.7\n"),
@@ -82,7 +83,7 @@ describe("read of a PDF", () => {
     }
   });
 
-  it("cuts a long one at a page, and says how to continue", async () => {
+  it("truncates a long file at a page, and says how to continue", async () => {
     const lines = Array.from({ length: 45 }, () => "word ".repeat(15)).join("\n");
     const long = makePdf(Array.from({ length: 40 }, () => lines));
     const { text } = await read({ path: "a.pdf" }, { "a.pdf": long });
@@ -94,7 +95,7 @@ describe("read of a PDF", () => {
   });
 });
 
-/** A session whose requests to Anthropic go nowhere, and what they were. */
+/** A session whose requests to Anthropic are intercepted, and these requests. */
 async function claude(replies: readonly string[] = []) {
   const sent: string[] = [];
   const events = (text: string) =>
@@ -139,7 +140,7 @@ async function claude(replies: readonly string[] = []) {
   return { session, sent };
 }
 
-describe("a PDF that is attached", () => {
+describe("an attached PDF", () => {
   it.each([
     ["as its bytes alone", { mimeType: "application/pdf", data }],
     [
@@ -154,35 +155,40 @@ describe("a PDF that is attached", () => {
       },
     ],
     ["as a data URL", { mimeType: "application/pdf", data: `data:application/pdf;base64,${data}` }],
-  ] as const)("%s goes to Claude as the file, and stays one", async (_title, attachment) => {
-    const { session, sent } = await claude();
-    await session.prompt("read it", { attachments: [attachment] });
-    await session.prompt("again");
-    for (const body of sent) {
-      const [first] = JSON.parse(body).messages;
-      expect(first.content.slice(0, 2)).toMatchObject([
-        { type: "text", text: "read it" },
-        {
-          type: "document",
-          title: "document.pdf",
-          source: { media_type: "application/pdf", data },
-        },
-      ]);
-      expect(body).not.toContain("First page");
-    }
-    expect(sent).toHaveLength(2);
-    // Clients and files see the text and the attachment.
-    expect(session.messages[0]).toMatchObject({
-      content: [
-        { text: "read it" },
-        { text: expect.stringMatching(/^<file name="document.pdf">\n\[Page 1 of 3\]\nFirst page/) },
-      ],
-      attachments: [{ fileName: "document.pdf", size: pdf.length }],
-    });
-    await session.dispose();
-  });
+  ] as const)(
+    "is sent to Claude as a file when given %s, and stays a file",
+    async (_title, attachment) => {
+      const { session, sent } = await claude();
+      await session.prompt("read it", { attachments: [attachment] });
+      await session.prompt("again");
+      for (const body of sent) {
+        const [first] = JSON.parse(body).messages;
+        expect(first.content.slice(0, 2)).toMatchObject([
+          { type: "text", text: "read it" },
+          {
+            type: "document",
+            title: "document.pdf",
+            source: { media_type: "application/pdf", data },
+          },
+        ]);
+        expect(body).not.toContain("First page");
+      }
+      expect(sent).toHaveLength(2);
+      // Clients and session files have the text and the attachment.
+      expect(session.messages[0]).toMatchObject({
+        content: [
+          { text: "read it" },
+          {
+            text: expect.stringMatching(/^<file name="document.pdf">\n\[Page 1 of 3\]\nFirst page/),
+          },
+        ],
+        attachments: [{ fileName: "document.pdf", size: pdf.length }],
+      });
+      await session.dispose();
+    },
+  );
 
-  it("with extractedText is that text", async () => {
+  it("with extractedText is replaced by that text", async () => {
     const { session, sent } = await claude();
     const attachment = {
       id: "a",
@@ -202,7 +208,7 @@ describe("a PDF that is attached", () => {
     ["encrypted", secret, "it is encrypted"],
     ["broken", Buffer.from("hello"), "it is damaged"],
     ["too large", Buffer.alloc(33 * 1024 * 1024), "it is larger than 32 MiB"],
-  ])("and %s is refused with the field and the reason", async (_title, bytes, reason) => {
+  ])("with %s is refused, naming the field and the reason", async (_title, bytes, reason) => {
     const { session } = await createTestSession(["ok"]);
     const attachments = [
       { mimeType: "application/pdf", data: bytes.toString("base64"), fileName: "a.pdf" },

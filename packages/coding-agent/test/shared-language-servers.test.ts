@@ -17,7 +17,7 @@ import type { CreateAgentSessionOptions } from "../src/create/options/session-op
 import { SessionSharing } from "../src/create/options/session-sharing.ts";
 import { git, project } from "../src/subagents/task-tool/__fixtures__/task-call.ts";
 
-// Each test starts programs, and a busy machine starts them slowly.
+// Each test starts processes, which start slowly on a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 const limit = { timeout: 60_000 };
 
@@ -26,7 +26,7 @@ const problem = (name: string) => `a.txt:1:1: error 7 bad: ${name}`;
 
 const write = (content: string, path = "a.txt") => toolCall("write", { path, content });
 
-/** A folder, and what its sessions say of the servers that they start. */
+/** A folder, and the starts of servers that its sessions record. */
 function place(behaviour = "well", places: LocalOptions = placesIn(temporaryFolder())) {
   const log = join(places.cwd, "log");
   const entry: DiagnosticsEntry = {
@@ -47,7 +47,7 @@ function place(behaviour = "well", places: LocalOptions = placesIn(temporaryFold
   };
 }
 
-/** A session that makes the calls that it is given, and returns the text of their results. */
+/** A session that makes the given calls, and returns the text of their results. */
 async function openSession(options: Partial<CreateAgentSessionOptions>) {
   let calls: readonly ReturnType<typeof toolCall>[] = [];
   const { session } = await createTestSession(
@@ -82,8 +82,8 @@ function isAlive(pid = 0): boolean {
   }
 }
 
-describe("sessions that share what they can", () => {
-  it("use one language server in a folder, which ends with the last of them", async () => {
+describe("sessions that share language servers", () => {
+  it("use one server per folder, which ends with the last of them", async () => {
     const sharing = new SessionSharing();
     const { open, starts } = place();
     const [a, b] = [await open({ sharing }), await open({ sharing })];
@@ -91,7 +91,7 @@ describe("sessions that share what they can", () => {
     expect(told[0]).toContain("1.txt:1:1: error 7 bad: BAD a");
     expect(told[1]).toContain(problem("BAD b"));
     expect(starts()).toHaveLength(1);
-    // The one that started it may leave first.
+    // The session that started the server leaves first.
     await a.session.dispose();
     expect(await b.run(write("BAD c"))).toContain(problem("BAD c"));
     expect(starts()).toHaveLength(1);
@@ -102,7 +102,7 @@ describe("sessions that share what they can", () => {
     expect(starts()).toHaveLength(2);
   });
 
-  it("have one each in another folder, with other variables, or without the same sharing", async () => {
+  it("use separate servers for other folders, other variables, or another sharing", async () => {
     const sharing = new SessionSharing();
     const { open, starts, places } = place();
     const cwd = join(places.homeDirectory ?? "", "other");
@@ -116,7 +116,7 @@ describe("sessions that share what they can", () => {
     expect(starts()).toHaveLength(4);
   });
 
-  it("learn what they changed themselves, in the same file", async () => {
+  it("see their own changes, even in the same file", async () => {
     const sharing = new SessionSharing();
     const { open } = place();
     const [a, b] = [await open({ sharing }), await open({ sharing })];
@@ -128,7 +128,7 @@ describe("sessions that share what they can", () => {
     expect(told).not.toContain("BAD b");
   });
 
-  it("start one again once when it has crashed", async () => {
+  it("restart a crashed server once for all", async () => {
     const sharing = new SessionSharing();
     const { open, starts } = place();
     const [a, b] = [await open({ sharing }), await open({ sharing })];
@@ -139,7 +139,7 @@ describe("sessions that share what they can", () => {
     expect([...a.failures(), ...b.failures()]).toEqual([]);
   });
 
-  it("note once each that it has crashed again, and start it no more", async () => {
+  it("each report once that it has crashed again, and do not restart it", async () => {
     const sharing = new SessionSharing();
     const { open, starts } = place("crash");
     const [a, b] = [await open({ sharing }), await open({ sharing })];
@@ -151,7 +151,7 @@ describe("sessions that share what they can", () => {
     }
   });
 
-  it("do not end the checks of each other when they end", async () => {
+  it("do not cancel each other's checks when they end", async () => {
     const sharing = new SessionSharing();
     const { open, starts, opened, places } = place();
     const [a, b] = [await open({ sharing }), await open({ sharing })];
@@ -166,7 +166,7 @@ describe("sessions that share what they can", () => {
     expect(starts()).toHaveLength(1);
   });
 
-  it("use one in a workspace that they are given, too", async () => {
+  it("share one server in a given workspace, too", async () => {
     const sharing = new SessionSharing();
     const { open, starts, places } = place();
     const local = new LocalWorkspace({ cwd: places.cwd, environment: places.environment });
@@ -182,7 +182,7 @@ describe("sessions that share what they can", () => {
   });
 });
 
-it("a subagent in the same folder uses its caller's, one in a tree of its own has its own", async () => {
+it("share the caller's server with a subagent in the same folder, but not with one in its own tree", async () => {
   const { places, starts } = place("well", project());
   const log = join(places.homeDirectory ?? "", "log");
   git(places.cwd, "status");
@@ -215,15 +215,15 @@ it("a subagent in the same folder uses its caller's, one in a tree of its own ha
   expect(told).toHaveLength(2);
   for (const text of told) expect(text).toContain("b.txt:1:1: error 7 bad: BAD");
   expect(starts(log)).toHaveLength(2);
-  // That of the tree has ended with its subagent.
+  // The server of the subagent's tree has ended with the subagent.
   await vi.waitFor(() => expect(starts(log).map(isAlive)).toEqual([true, false]), limit);
 });
 
 describeWith(bubblewrapIsMissing)("sessions with the same sandbox", () => {
-  it("use one language server inside, which one with another does not", async () => {
+  it("share a sandboxed server only with the same sandbox", async () => {
     const sharing = new SessionSharing();
     const { open, starts } = place();
-    // Named, because this repository may lie in /tmp, which is another one inside.
+    // Listed explicitly, because this repository may be in /tmp, which the sandbox replaces.
     const writable = [dirname(process.execPath), dirname(fixture)];
     const sandbox = { mode: "workspace", network: "off", write: writable } as const;
     const [a, b] = [await open({ sharing, sandbox }), await open({ sharing, sandbox })];
@@ -237,7 +237,7 @@ describeWith(bubblewrapIsMissing)("sessions with the same sandbox", () => {
     expect(starts()).toHaveLength(2);
   });
 
-  it("use that of their caller as subagents", async () => {
+  it("share the caller's sandboxed server with its subagents", async () => {
     const { places, starts } = place("well", project());
     const log = join(places.cwd, "log");
     const entry = { match: "*.txt", server: [process.execPath, fixture, "well", log] };
@@ -264,7 +264,7 @@ describeWith(bubblewrapIsMissing)("sessions with the same sandbox", () => {
   });
 });
 
-it("two files that change at the same time are both checked by a command", async () => {
+it("checks both of two files that change at the same time", async () => {
   const command = `sleep 0.3; awk '/BAD/ {print FILENAME ":" FNR ":1: error: bad"}' {file}`;
   const { open } = place();
   const diagnostics = { entries: [{ match: "*.txt", command }] };

@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createTestSession } from "../src/create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
 
-// Documents are read in threads, and checks are programs: a busy machine starts both slowly.
+// Documents are read in worker threads, and checks are processes: both start slowly on a busy
+// machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 type Settings = Parameters<typeof SettingsStore.inMemory>[0];
@@ -44,7 +45,7 @@ const port = () => (server.address() as AddressInfo).port;
 const at = (host: string, path = "/") => `http://${host}:${port()}${path}`;
 const here = { "web.fetch": true, "web.allow": ["127.0.0.1", "localhost"] } as const;
 
-/** The result of one call of the model. */
+/** The result of one call by the model. */
 async function fetched(
   args: Record<string, unknown>,
   settings: Settings = here,
@@ -61,7 +62,7 @@ async function fetched(
 }
 
 describe("web_fetch", () => {
-  it("is offered only where tools or web.fetch say so, and else nothing grows", async () => {
+  it("is offered only if tools or web.fetch enable it, and otherwise adds nothing to requests", async () => {
     const offered: string[][] = [];
     const ask = async (settings: Settings, options: Partial<CreateAgentSessionOptions> = {}) => {
       const { session } = await createTestSession(
@@ -82,11 +83,11 @@ describe("web_fetch", () => {
     expect(await ask({ "web.fetch": true })).toBe(true);
     expect(await ask({ "web.fetch": true }, { tools: { only: ["read"] } })).toBe(false);
     expect(await ask({ "web.fetch": true }, { tools: { exclude: ["web_fetch"] } })).toBe(false);
-    // All others are the same, in the same order.
+    // All other tools are the same, in the same order.
     expect(offered[5]?.filter((name) => name !== "web_fetch")).toEqual(offered[0]);
   });
 
-  it("shows the main part of a page as Markdown, with whole links", async () => {
+  it("shows the main part of a page as Markdown, with absolute links", async () => {
     const { text, details } = await fetched({ url: at("127.0.0.1", "/docs/a") });
     expect(text).toMatch(/^Title: Fetch & find\n\n/);
     expect(text).toContain(`[the next page](${at("127.0.0.1", "/docs/next?page=2")})`);
@@ -106,7 +107,7 @@ describe("web_fetch", () => {
     ["", "plain words", "plain words"],
     ["", "<!doctype html><title>T</title><p>words", "Title: T\n\nwords"],
     ["text/html", "", "(empty)"],
-  ])("reads %s as it is meant", async (type, body, text) => {
+  ])("decodes %s correctly", async (type, body, text) => {
     answer = (_request, response) => {
       if (type !== "") response.setHeader("content-type", type);
       response.end(body);
@@ -121,7 +122,7 @@ describe("web_fetch", () => {
     expect(text).toContain(`is ${type}, not a page, text or PDF`);
   });
 
-  it("cuts after maxTokens, and says so", async () => {
+  it("truncates after maxTokens, and says so", async () => {
     answer = (_request, response) =>
       void response.setHeader("content-type", "text/plain").end("word ".repeat(20_000));
     const { text } = await fetched({ url: at("127.0.0.1"), maxTokens: 10 });
@@ -131,7 +132,7 @@ describe("web_fetch", () => {
     expect((await fetched({ url: at("127.0.0.1") })).text.length).toBeLessThan(41_000);
   });
 
-  it("is an error where the server says no, with what it says", async () => {
+  it("fails with the server's text on an HTTP error", async () => {
     answer = (_request, response) => {
       response.writeHead(401, { "content-type": "text/html" });
       response.end("<title>Sign in</title><p>Please sign in.");
@@ -142,7 +143,7 @@ describe("web_fetch", () => {
     expect(text).toContain("Please sign in.");
   });
 
-  it("says where a redirect led", async () => {
+  it("reports where a redirect led", async () => {
     answer = (request, response) => {
       if (request.url !== "/login") response.writeHead(302, { location: "/login" }).end();
       else response.setHeader("content-type", "text/plain").end("a login page");
@@ -151,7 +152,7 @@ describe("web_fetch", () => {
     expect(text).toBe(`URL: ${at("127.0.0.1", "/login")}\na login page`);
   });
 
-  it("reaches no private address that web.allow does not name", async () => {
+  it("reaches no private address unless web.allow names it", async () => {
     const settings = { "web.fetch": true } as const;
     for (const host of ["127.0.0.1", "localhost", "0x7f.1", "[::ffff:127.0.0.1]", "0"]) {
       const { isError, text } = await fetched({ url: at(host) }, settings);
@@ -161,7 +162,7 @@ describe("web_fetch", () => {
     expect(requests).toEqual([]);
   });
 
-  it("goes through no proxy but for names of web.allow, also with one in the environment", async () => {
+  it("uses no proxy except for names in web.allow, even with one in the environment", async () => {
     const environment = { PATH: process.env.PATH, HTTP_PROXY: at("127.0.0.1") };
     const url = "http://public.example/";
     const { text } = await fetched({ url }, { "web.fetch": true }, { environment });
@@ -174,14 +175,14 @@ describe("the sandbox's network", () => {
   it.each([
     ["off", "the sandbox is without a network"],
     [["example.com", "*.example.org"], "the sandbox does not let 127.0.0.1 be reached"],
-  ] as const)("%s holds for web_fetch", async (network, reason) => {
+  ] as const)("%s applies to web_fetch", async (network, reason) => {
     const sandbox = { mode: "workspace", network, whenUnavailable: "run" } as const;
     const { text } = await fetched({ url: at("127.0.0.1") }, here, { sandbox });
     expect(text).toContain(reason);
     expect(requests).toEqual([]);
   });
 
-  it("holds after a redirect, and lets through what it names", async () => {
+  it("applies after a redirect, and allows the hosts that it names", async () => {
     const sandbox = { mode: "workspace", network: ["localhost"], whenUnavailable: "run" } as const;
     const read = await fetched({ url: at("localhost") }, here, { sandbox });
     expect(read.isError).toBe(false);
@@ -192,7 +193,7 @@ describe("the sandbox's network", () => {
   });
 });
 
-describe("permissions", () => {
+describe("permissions for web_fetch", () => {
   const rule = (match: string, action: "allow" | "deny" | "ask") => ({
     tool: "web_fetch",
     match,
@@ -212,7 +213,7 @@ describe("permissions", () => {
     expect(requests).toEqual([]);
   });
 
-  it("ask before a host that no rule allows, and suggest one for it", async () => {
+  it("ask before a host that no rule allows, and suggest a rule for it", async () => {
     const asked: unknown[] = [];
     const options: Partial<CreateAgentSessionOptions> = {
       permissions: { mode: "ask", rules: [rule("127.0.0.1", "allow")] },
@@ -227,7 +228,7 @@ describe("permissions", () => {
     expect(asked).toEqual([`Allow web_fetch: ${at("localhost")}?`, [rule("localhost", "allow")]]);
   });
 
-  it("count after a redirect: another host needs a rule, or a call of its own", async () => {
+  it("apply after a redirect: another host needs a rule or its own call", async () => {
     const moving = (target: string) => {
       answer = (request, response) => {
         const isFirst = request.headers.host?.startsWith("localhost") === true;
@@ -249,7 +250,7 @@ describe("permissions", () => {
     expect((await fetched({ url: at("localhost") })).text).toContain("there");
   });
 
-  it("do not take it for a tool that only reads", async () => {
+  it("do not treat it as read-only", async () => {
     const { isError } = await fetched({ url: at("127.0.0.1") }, here, {
       permissions: { mode: "readOnly" },
     });
@@ -258,8 +259,8 @@ describe("permissions", () => {
   });
 });
 
-describe("an image of a prompt", () => {
-  it("comes from no private address", async () => {
+describe("an image address in a prompt", () => {
+  it("is not fetched from a private address", async () => {
     const { session } = await createTestSession(["ok"]);
     for (const host of ["127.0.0.1", "localhost", "[::1]", "169.254.169.254", "0x7f.1"]) {
       const source = { type: "url" as const, url: `https://${host}:${port()}/a.png` };

@@ -8,11 +8,11 @@ import { splitEvents, validReply } from "../../../ai/test/chaos/valid-reply.ts";
 /** The four wire formats, over a network on which most replies break. */
 export interface ChaosStream {
   readonly stream: StreamFunction;
-  /** How many replies it has sent so far. */
+  /** The number of replies so far. */
   readonly count: () => number;
 }
 
-/** Requests arrive at their server as they are; its replies are changed on the way back. */
+/** Sends requests to their server unchanged, and damages its replies on the way back. */
 export function createChaosStream(random: Random): ChaosStream {
   let count = 0;
   const stream = createStream({ now: Date.now });
@@ -22,7 +22,7 @@ export function createChaosStream(random: Random): ChaosStream {
       const fetch: typeof globalThis.fetch = async (url, init) => {
         count++;
         const response = await globalThis.fetch(url, init);
-        // What the server refuses is found in its list, and must not get lost here.
+        // A refusal is never damaged: the server lists it, and the test fails for it.
         if (response.status !== 200) return response;
         return broken(response, model.api as LoopbackApi, random, init?.signal ?? undefined);
       };

@@ -3,11 +3,11 @@ import { type AgentTool, defineTool } from "@tau-agent/agent";
 
 const parameters = { type: "object", properties: { path: { type: "string" } } };
 
-/** One pixel. */
+/** A single pixel. */
 const image =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** Tools with the names that the replies call: one answers, one takes its time, one fails. */
+/** Tools with the names that the replies call: one answers, one is slow, one fails. */
 export const chaosTools: readonly AgentTool[] = [
   defineTool<{ path?: string }>({
     name: "read",

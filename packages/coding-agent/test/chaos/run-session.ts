@@ -18,17 +18,17 @@ import type { AgentSession } from "../../src/session/agent-session.ts";
 import { createChaosStream } from "./chaos-stream.ts";
 import { chaosTools } from "./chaos-tools.ts";
 
-/** Longest time for a session to settle; nothing in it waits a tenth of that. */
+/** The limit for a session to settle; nothing in it takes a tenth of that. */
 const settlesWithinMs = 20_000;
 
-/** What came of one session. */
+/** The outcome of one session. */
 export interface ChaosOutcome {
-  /** How many replies it was sent. */
+  /** How many replies the session received. */
   readonly streams: number;
   readonly faults: readonly string[];
 }
 
-/** Talks in a session over broken replies, opens its file again, and says what went wrong. */
+/** Runs a session over broken replies, opens its file again, and returns what went wrong. */
 export async function runChaosSession(seed: number, folder: string): Promise<ChaosOutcome> {
   const random = new Random(seed);
   const script = new Random(seed + 1);
@@ -47,7 +47,7 @@ export async function runChaosSession(seed: number, folder: string): Promise<Cha
   const events: SessionEvent[] = [];
   session.subscribe((event) => {
     events.push(event);
-    // With the whole message in each of them, the record would grow with its square.
+    // Each update contains the whole message so far, so the record would grow quadratically.
     if (event.type !== "message_update") recordFrames([event]);
   });
   const faults: string[] = [];
@@ -74,7 +74,10 @@ function setLimits({ settings }: AgentSession): void {
   settings.override("compaction.keepRecentTokens", 50);
 }
 
-/** A model of the server's that reads changes; that of Anthropic's format binds its thinking. */
+/**
+ * A model that accepts changes of instructions and tools in mid-conversation. The Claude model
+ * binds its thinking.
+ */
 function modelOf(server: LoopbackServer, api: LoopbackApi = "anthropic-messages"): Model {
   const changes = {
     supportsMidConvoSystemMessages: true,
@@ -93,7 +96,7 @@ function modelOf(server: LoopbackServer, api: LoopbackApi = "anthropic-messages"
   });
 }
 
-/** What a user does now and then before a prompt. */
+/** What a user occasionally does before a prompt. */
 async function between(
   session: AgentSession,
   server: LoopbackServer,
@@ -103,7 +106,7 @@ async function between(
   if (random.chance(0.2)) session.setThinkingLevel(random.pick(["off", "low", "high"]));
   if (random.chance(0.1)) session.tools.activate(random.pick([["read"], ["read", "bash", "edit"]]));
   if (random.chance(0.05)) await session.bash.run("echo from the client");
-  // Whether there is something to summarise, and whether that succeeds, is left to chance.
+  // Chance decides whether there is anything to summarise, and whether the summary succeeds.
   if (random.chance(0.08)) await session.compact().catch(() => undefined);
 }
 
@@ -113,7 +116,7 @@ const apis = loopbackApis as readonly [LoopbackApi, ...LoopbackApi[]];
 async function promptOnce(session: AgentSession, random: Random, text: string): Promise<boolean> {
   const disturb = disturbance(session, random);
   let disturbed: Promise<unknown> = Promise.resolve();
-  // Counted in events, so that a seed repeats as well as it can.
+  // Measured in events, so that a seed is as repeatable as possible.
   let left = 1 + random.below(25);
   const unsubscribe = session.subscribe(() => {
     if (--left === 0) disturbed = disturb();
@@ -123,7 +126,7 @@ async function promptOnce(session: AgentSession, random: Random, text: string): 
     await result;
     await session.waitForIdle();
     unsubscribe();
-    // What came with the last event may have begun another run.
+    // The action at the last event may have started another run.
     await disturbed;
     await session.waitForIdle();
     return true;
@@ -134,7 +137,7 @@ async function promptOnce(session: AgentSession, random: Random, text: string): 
   return (await Promise.race([settle(), late])) && !session.isStreaming;
 }
 
-/** What a user or client does while a prompt runs. */
+/** What a user or client may do while a prompt runs. */
 function disturbance(session: AgentSession, random: Random): () => Promise<unknown> {
   return random.pick([
     async () => {},

@@ -8,14 +8,14 @@ import { type ExportSource, exportHtmlToFile } from "../../../export-html/src/ex
 
 type PageOptions = NonNullable<Parameters<typeof chromium.launchPersistentContext>[1]>;
 
-/** A page that is open, with what it tried to load and what went wrong in it. */
+/** An open page, with the resources that it tried to load and its errors. */
 export interface OpenPage {
   readonly page: Page;
   readonly requests: readonly string[];
   readonly complaints: readonly string[];
 }
 
-/** A real browser with an empty profile, and a directory for the pages it opens. */
+/** A real browser with an empty profile, and a folder for the pages that it opens. */
 export class TestBrowser {
   readonly directory = mkdtempSync(join(tmpdir(), "tau-browser-"));
   readonly #contexts: BrowserContext[] = [];

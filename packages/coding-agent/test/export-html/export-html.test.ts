@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => browser.close());
 
-it("runs no script of the session and loads nothing", async () => {
+it("runs no script from the session and loads nothing", async () => {
   expect(new Set(hostileTexts).size).toBeGreaterThanOrEqual(200);
   const session = new SessionBuilder();
   for (const text of hostileTexts) {
@@ -69,7 +69,7 @@ it("shows any branch of the tree, and the way back", async () => {
   expect(complaints).toEqual([]);
 });
 
-it("follows the reading in the tree, also past entries that the tree leaves out", async () => {
+it("marks the entry being read in the tree, even if the tree omits the entry", async () => {
   const { page, complaints } = await browser.open(demoSession(), {
     viewport: { width: 1300, height: 500 },
   });
@@ -85,14 +85,14 @@ it("follows the reading in the tree, also past entries that the tree leaves out"
   await expect.poll(current).toContain("Branch: Using a library");
   await page.evaluate("scrollTo(0, 0)");
   await expect.poll(current).toContain("parseDuration");
-  // What a click chose stays chosen, though the end of the page comes first.
+  // A clicked entry stays marked, although the page ends before it can reach the top.
   await page.click("#rows .leaf button");
   await page.waitForTimeout(300);
   expect(await current()).toContain("It shows a gradient");
   expect(complaints).toEqual([]);
 });
 
-it("finds text in all branches, counts it, and goes on and back by keyboard", async () => {
+it("searches all branches, counts the matches, and moves between them by keyboard", async () => {
   const { page, complaints } = await browser.open(demoSession());
   await page.keyboard.press("/");
   await page.keyboard.type("Parser");
@@ -120,7 +120,7 @@ it("finds text in all branches, counts it, and goes on and back by keyboard", as
   expect(complaints).toEqual([]);
 });
 
-it("is light or dark as the reader's system says, and the other at a press", async () => {
+it("follows the system's light or dark theme, and switches on request", async () => {
   const { page } = await browser.open(demoSession(), { colorScheme: "dark" });
   const brightness = async () => {
     const color = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
@@ -129,7 +129,7 @@ it("is light or dark as the reader's system says, and the other at a press", asy
   expect(await brightness()).toBeLessThan(60);
   await page.keyboard.press("t");
   expect(await brightness()).toBeGreaterThan(200);
-  // The browser stores the choice in its own time.
+  // The browser stores the choice asynchronously.
   const afterReload = () => page.reload().then(brightness);
   await expect.poll(afterReload).toBeGreaterThan(200);
 });
@@ -165,7 +165,7 @@ it("goes from entry to entry and opens everything by keyboard", async () => {
   expect(complaints).toEqual([]);
 });
 
-it("reads as the current branch with scripts turned off", async () => {
+it("shows the current branch when scripts are disabled", async () => {
   const { page } = await browser.open(demoSession(), { javaScriptEnabled: false });
   const text = await page.textContent("main");
   expect(text).toContain("still refuses anything else");
@@ -173,7 +173,7 @@ it("reads as the current branch with scripts turned off", async () => {
   expect(await page.locator(".bar").isVisible()).toBe(false);
 });
 
-it("opens 5000 entries soon, and searches them soon", async () => {
+it("opens and searches 5000 entries quickly", async () => {
   const { page, complaints } = await browser.open(longSession(5000));
   const timing = await page.evaluate<number>(
     "performance.getEntriesByType('navigation')[0].loadEventEnd",

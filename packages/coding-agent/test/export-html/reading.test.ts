@@ -15,11 +15,11 @@ afterEach(() => browser.close());
 
 const openWork = (options?: Parameters<TestBrowser["open"]>[1]) =>
   browser.open(workSession(browser.directory), options);
-/** Everything is laid out a moment after the page has opened. */
+/** The layout is complete a moment after the page has opened. */
 const drawn = (page: Page) => page.waitForSelector("html.drawn", { state: "attached" });
 
 describe("folded output", () => {
-  it("opens and folds by mouse and by keyboard", async () => {
+  it("expands and collapses by mouse and by keyboard", async () => {
     const { page, complaints } = await openWork();
     const last = page.getByText("src/ledger.test.ts > case 48");
     const more = page.getByText("38 more lines");
@@ -27,7 +27,7 @@ describe("folded output", () => {
     expect(await last.isVisible()).toBe(false);
     await more.click();
     expect(await last.isVisible()).toBe(true);
-    // The line that folds it again is behind what it opened.
+    // The line that collapses the output again comes after it.
     const below = async () => {
       const [text, summary] = [await last.boundingBox(), await more.boundingBox()];
       return (summary?.y ?? 0) > (text?.y ?? Number.POSITIVE_INFINITY);
@@ -41,7 +41,7 @@ describe("folded output", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("opens all at once, and folds again only what was folded", async () => {
+  it("expands everything at once, and collapses only what was collapsed before", async () => {
     const { page } = await openWork();
     const closed = () => page.locator("main details:not([open])").count();
     const before = await closed();
@@ -55,8 +55,8 @@ describe("folded output", () => {
   });
 });
 
-describe("as a whole", () => {
-  it("prints what is folded, without a script too, and nothing that only a screen needs", async () => {
+describe("a page as a whole", () => {
+  it("prints collapsed content, even without scripts, and no controls", async () => {
     for (const javaScriptEnabled of [true, false]) {
       const { page } = await openWork({ javaScriptEnabled });
       await page.emulateMedia({ media: "print" });
@@ -70,7 +70,7 @@ describe("as a whole", () => {
     }
   });
 
-  it("has no box that scrolls, and lays out every entry, for screenshots of the full page", async () => {
+  it("has no scrolling boxes and lays out every entry, for full-page screenshots", async () => {
     const { page } = await browser.open(longSession(2000));
     await drawn(page);
     await page.keyboard.press("o");
@@ -83,7 +83,7 @@ describe("as a whole", () => {
   });
 });
 
-describe("directions", () => {
+describe("text direction and alignment", () => {
   it("aligns columns as the table says", async () => {
     const { page } = await openWork();
     const right = async (text: string) => {
@@ -99,7 +99,7 @@ describe("directions", () => {
     expect(await right("October")).toBeGreaterThan(5);
   });
 
-  it("puts text that goes from right to left on the right, paragraph by paragraph", async () => {
+  it("aligns right-to-left text to the right, paragraph by paragraph", async () => {
     const { page } = await openWork();
     const gaps = async (text: string) =>
       await page.evaluate<{ left: number; right: number }>(`(() => {
@@ -118,7 +118,7 @@ describe("directions", () => {
 });
 
 describe("the session as JSONL", () => {
-  it("comes byte by byte, images and damaged lines included", async () => {
+  it("is downloaded byte for byte, including images and damaged lines", async () => {
     const session = workSession(browser.directory);
     const builder = new SessionBuilder();
     const data = Buffer.alloc(9_000, "pixels").toString("base64");
@@ -141,7 +141,7 @@ describe("the session as JSONL", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("is that of a session without a file, too", async () => {
+  it("is also available for a session without a file", async () => {
     const { page } = await browser.open(demoSession());
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("#download")]);
     const { header, entries } = demoSession();
@@ -153,7 +153,7 @@ describe("the session as JSONL", () => {
 });
 
 describe("by keyboard", () => {
-  it("goes from prompt to prompt, with a visible focus", async () => {
+  it("moves from prompt to prompt, with a visible focus", async () => {
     const { page } = await openWork();
     const focused = () => page.evaluate<string>("document.activeElement.textContent.slice(0, 40)");
     await page.keyboard.press("J");
@@ -168,7 +168,7 @@ describe("by keyboard", () => {
     expect(await focused()).toContain("Assistant");
   });
 
-  it("reaches every control in the order of the page, each with a name and a visible focus", async () => {
+  it("reaches every control in page order, each with a name and a visible focus", async () => {
     const { page } = await openWork({ viewport: { width: 390, height: 844 } });
     const seen: { name: string; top: number; outline: string }[] = [];
     for (let press = 0; press < 60; press += 1) {
@@ -189,7 +189,7 @@ describe("by keyboard", () => {
     for (const { name, outline } of seen) expect([name === "", outline]).toEqual([false, "solid"]);
   });
 
-  it("is described on the page", async () => {
+  it("is explained in a help panel", async () => {
     const { page } = await openWork();
     expect(await page.locator("#help").isVisible()).toBe(false);
     await page.keyboard.press("?");
@@ -206,7 +206,7 @@ describe("by keyboard", () => {
   });
 });
 
-it("shows the log of a failed check in full once it is open", async () => {
+it("shows the full log of a failed check once it is expanded", async () => {
   const { page } = await openWork();
   await page.getByText("14 earlier lines").click();
   const [log = ""] = await page.locator(".check").first().locator("pre").allTextContents();
@@ -215,7 +215,7 @@ it("shows the log of a failed check in full once it is open", async () => {
   expect(await page.locator(".check pre").first().isVisible()).toBe(true);
 });
 
-it("shows no text with less contrast than WCAG AA asks for", async () => {
+it("shows all text with at least the contrast of WCAG AA", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     const { page } = await openWork({ colorScheme });
     await page.keyboard.press("o");
@@ -239,7 +239,7 @@ it("shows no text with less contrast than WCAG AA asks for", async () => {
   }
 });
 
-it("opens 2000 entries with all of them on the page, and lists them beside it", async () => {
+it("renders all 2000 entries of a session, and lists them in the sidebar", async () => {
   const { page } = await browser.open(longSession(2000), {
     viewport: { width: 1280, height: 900 },
   });

@@ -3,27 +3,27 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/** What the server does with requests for tokens. */
+/** How the server mistreats token requests. */
 export interface Faults {
-  /** Answers with this status instead. */
+  /** The status to answer with instead. */
   status?: number | undefined;
-  /** Waits so long, in ms. */
+  /** How long to delay each answer, in ms. */
   delayMs?: number | undefined;
-  /** Ends the connection without an answer. */
+  /** Whether to close the connection without an answer. */
   dies?: boolean | undefined;
 }
 
 /**
- * A published OAuth server on loopback, strict about PKCE, codes and refresh tokens, of which each may be
- * used once. Beside it are the two things that OpenAI and GitHub have of their own: codes that give the
- * code of a browser's login, and the exchange for Copilot's tokens.
+ * A published OAuth server on loopback, strict about PKCE, codes and refresh tokens, each of which can be used once. It
+ * adds what is particular to OpenAI and GitHub: device codes that yield the code of a browser login, and the exchange
+ * for Copilot tokens.
  */
 export class LoginServer implements AsyncDisposable {
   readonly faults: Faults = {};
-  /** Fields of each request for tokens. */
+  /** The fields of each token request. */
   readonly tokenRequests: URLSearchParams[] = [];
   readonly exchanges: string[] = [];
-  /** How many requests of any kind have come. */
+  /** The number of requests of any kind. */
   requestCount = 0;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   readonly #codes = new Map<string, { verifier: string; code?: string }>();
@@ -34,7 +34,7 @@ export class LoginServer implements AsyncDisposable {
     return this.#url;
   }
 
-  /** `login` of models.json for a provider, which leads all of its login here. */
+  /** The provider's `login` in models.json, which sends the whole login to this server. */
   get overrides() {
     const at = (path: string) => `${this.#url}${path}`;
     const shared = { token: at("/oauth/token") };
@@ -144,13 +144,13 @@ export class LoginServer implements AsyncDisposable {
           const description = `refused ${new URLSearchParams(body).get("refresh_token")}`;
           return json({ error: "invalid_grant", error_description: description }, status);
         }
-        // The library takes a body that something before it has read.
+        // The library accepts a body that was already read.
         Object.assign(request, { body });
         return this.#provider.callback()(request, response);
       }
       case "/login/device/code": {
         const end = response.end.bind(response);
-        // The library leaves out the interval, which then is five seconds.
+        // The library omits the interval, which then defaults to five seconds.
         response.end = ((body: unknown) => {
           const answer = JSON.stringify({ ...JSON.parse(String(body)), interval: 0 });
           response.setHeader("content-length", Buffer.byteLength(answer));
@@ -220,7 +220,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** A user's browser: follows redirects, keeps cookies, and says yes to every form. */
+/** Acts as a user's browser: follows redirects, keeps cookies, and agrees to every form. */
 export async function browse(url: string, userCode?: string): Promise<string> {
   const cookies = new Map<string, string>();
   const visit = async (address: string, body?: URLSearchParams): Promise<[string, string]> => {

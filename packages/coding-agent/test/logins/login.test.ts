@@ -8,7 +8,7 @@ import { browse, LoginServer } from "./login-server.ts";
 
 let agentDirectory: string;
 beforeAll(() => {
-  // The server's library advises those who run it for real.
+  // Silences the advice that the library prints for production use.
   for (const level of ["warn", "info"] as const) {
     vi.spyOn(console, level).mockImplementation(() => {});
   }
@@ -49,7 +49,7 @@ describe("a login against a published OAuth server", () => {
     ["openai-codex", "oauth", false],
     ["openai-codex", "device", true],
     ["github-copilot", "device", true],
-  ] as const)("%s by %s gives tokens that renew", async (provider, method, hasCode) => {
+  ] as const)("%s by %s yields tokens that renew", async (provider, method, hasCode) => {
     const { server, registry } = await setUp();
     await using _ = server;
     writeFileSync(authFile(), JSON.stringify({ other: { type: "later", kept: 1 } }));
@@ -63,7 +63,7 @@ describe("a login against a published OAuth server", () => {
     expect(statSync(authFile()).mode & 0o777).toBe(0o600);
     const first = await registry.keys.require(provider);
     expect(first).toMatchObject({ source: "login", key: stored()[provider].access });
-    // The vendor refuses the token before its time.
+    // The vendor refuses the token before it expires.
     expect(await registry.keys.renewRefused(provider)).toBe(undefined);
     const second = await registry.keys.require(provider);
     expect(second.key).not.toBe(first.key);
@@ -76,7 +76,7 @@ describe("a login against a published OAuth server", () => {
     }
   });
 
-  it("that the user refuses to open ends at once, and stores nothing", async () => {
+  it("ends at once and stores nothing when the user refuses to open the page", async () => {
     const { server, registry } = await setUp();
     await using _ = server;
     for (const method of ["oauth", "device"] as const) {
@@ -93,7 +93,7 @@ describe("a login against a published OAuth server", () => {
     expect(server.tokenRequests).toEqual([]);
   });
 
-  it("survives a server that is down for a moment, and ends when it refuses", async () => {
+  it("survives a server that is down for a moment, and ends when the server refuses", async () => {
     const { server, registry } = await setUp();
     await using _ = server;
     server.faults.status = 503;
@@ -111,7 +111,7 @@ describe("a login against a published OAuth server", () => {
     await expect(refused).rejects.toThrow(/refused null \(HTTP 400\)/);
   });
 
-  it("is abandoned with its signal", async () => {
+  it("is abandoned when its signal aborts", async () => {
     const { server, registry } = await setUp();
     await using _ = server;
     const ending = new AbortController();

@@ -1,7 +1,7 @@
 import { createModelRegistry } from "@tau-agent/models";
 import { ProcessRegistry } from "@tau-agent/system";
 
-/** Prints the key of a provider, as a host finds it: `node renew-once.ts <agent directory> <provider>`. */
+/** Prints a provider's key as a host resolves it: `node renew-once.ts <agent directory> <provider>`. */
 
 const [, , agentDirectory = "", provider = ""] = process.argv;
 const { keys } = createModelRegistry({

@@ -23,7 +23,7 @@ let agentDirectory: string;
 let server: LoginServer;
 
 beforeAll(() => {
-  // The server's library advises those who run it for real.
+  // Silences the advice that the library prints for production use.
   for (const level of ["warn", "info"] as const) {
     vi.spyOn(console, level).mockImplementation(() => {});
   }
@@ -67,7 +67,7 @@ const keyInProcess = async (): Promise<string> => {
 };
 
 describe("a stored login", () => {
-  it("is renewed once for any number of processes, each of which uses the new tokens", async () => {
+  it("is renewed once for any number of processes, and each uses the new tokens", async () => {
     await logIn();
     change({ expires: Date.now() + minute, ours: "kept" });
     const { access, refresh } = stored();
@@ -87,14 +87,14 @@ describe("a stored login", () => {
   it.each([
     [4.9 * minute, 1],
     [5.5 * minute, 0],
-  ])("that lives %s ms longer is renewed %s times", async (lifeMs, refreshes) => {
+  ])("that is valid for another %s ms is renewed %s times", async (lifeMs, refreshes) => {
     await logIn();
     change({ expires: Date.now() + lifeMs });
     await newKeys().keys.require(provider);
     expect(server.refreshes).toBe(refreshes);
   });
 
-  it("whose tokens always live short is renewed as they run out, not for each request", async () => {
+  it("is renewed as it runs out, not for each request, when its tokens are always short-lived", async () => {
     await server[Symbol.asyncDispose]();
     server = await new LoginServer().start(60);
     const models = { providers: { [provider]: { login: server.overrides[provider] } } };
@@ -105,7 +105,7 @@ describe("a stored login", () => {
     expect(server.refreshes).toBe(1);
   });
 
-  it("that the vendor refuses to renew stays as it is, and says how to log in again", async () => {
+  it("stays unchanged when the vendor refuses to renew it, and the error says how to log in again", async () => {
     await logIn();
     change({ expires: Date.now() - 1 });
     const before = readFileSync(authFile(), "utf8");
@@ -123,7 +123,7 @@ describe("a stored login", () => {
     expect(readFileSync(authFile(), "utf8")).toBe(before);
   });
 
-  it("is used while it is valid, though its server dies or answers nonsense", async () => {
+  it("is used while it is valid, even if its server is down or answers nonsense", async () => {
     await logIn();
     change({ expires: Date.now() + minute });
     const { access } = stored();
@@ -137,7 +137,7 @@ describe("a stored login", () => {
     expect((await newKeys().keys.require(provider)).key).not.toBe(access);
   });
 
-  it("is renewed although a process died while it renewed", async () => {
+  it("is renewed although a process died while renewing it", async () => {
     await logIn();
     change({ expires: Date.now() - 1 });
     mkdirSync(`${authFile()}.lock`);
@@ -148,7 +148,7 @@ describe("a stored login", () => {
     expect(readdirSync(agentDirectory).sort()).toEqual(["auth.json", "models.json"]);
   });
 
-  it("is stored although the session ends while it is renewed", async () => {
+  it("is stored although the session ends during its renewal", async () => {
     await logIn();
     change({ expires: Date.now() - 1 });
     const { refresh } = stored();
@@ -168,7 +168,7 @@ describe("a stored login", () => {
     await run;
   });
 
-  it("of another process counts from the next request on", async () => {
+  it("takes effect from the next request on when another process stores it", async () => {
     const { keys } = newKeys();
     await expect(keys.require(provider)).rejects.toMatchObject({
       code: "no_key",

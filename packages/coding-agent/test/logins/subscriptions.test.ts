@@ -27,7 +27,7 @@ afterEach(() => {
 
 const copilotToken = "tid=1;exp=9999999999;proxy-ep=proxy.business.githubcopilot.com;sku=x";
 
-/** An auth.json as pi 1.5.2 was seen to write it. */
+/** Writes an auth.json in the form observed in pi 1.5.2. */
 function putAuth(): string {
   const path = join(agentDirectory, "auth.json");
   const expires = Date.now() + 3_600_000;
@@ -47,7 +47,7 @@ function putAuth(): string {
   return text;
 }
 
-/** Leads the requests of both plans to a loopback server, as a user's models.json does. */
+/** Redirects the requests of both plans to a loopback server, through the user's models.json. */
 function putModels(server: LoopbackServer, path = ""): void {
   const baseUrl = `${server.url}${path}`;
   const providers = { "github-copilot": { baseUrl }, "openai-codex": { baseUrl } };
@@ -103,48 +103,54 @@ const plans: readonly {
   },
 ];
 
-describe.each(plans)("pi's login of $provider, $model", ({ provider, model, api, token, path }) => {
-  it.each(["high", "off"] as const)(
-    "serves turns and a resumed session, thinking %s",
-    async (level) => {
-      const written = putAuth();
-      const scenario = [
-        turn([thinking("Which?", { signature: "c2ln" }), toolCall("read", { path: "a.txt" })]),
-        "Read.",
-        "Still here.",
-      ];
-      await using server = await startLoopbackServer({ scenario, credentials: { bearer: token } });
-      putModels(server);
-      await using session = await open(provider, model);
-      session.models.setThinkingLevel(level);
-      expect(await session.prompt("Look")).toMatchObject({ status: "completed", text: "Read." });
-      const { sessionFile = "" } = session.state;
-      await session.dispose();
-      await using resumed = await open(provider, model, { kind: "file", path: sessionFile });
-      expect(await resumed.prompt("And?")).toMatchObject({ text: "Still here." });
-      expect(server.requests.map((request) => [request.api, request.path])).toEqual([
-        [api, path],
-        [api, path],
-        [api, path],
-      ]);
-      const sent = server.requests.map(({ headers }) => headers);
-      if (provider === "openai-codex") {
-        expect(sent[0]).toMatchObject({ "chatgpt-account-id": "acct-1" });
-      } else {
-        const initiators = sent.map((headers) => headers["x-initiator"]);
-        expect(initiators).toEqual(["user", "agent", "user"]);
-        expect(sent[0]).toMatchObject({ "editor-version": expect.stringMatching(/^vscode/) });
-      }
-      expect(server.refusals).toEqual([]);
-      // Nothing was due, so the file is as pi left it.
-      expect(readFileSync(join(agentDirectory, "auth.json"), "utf8")).toBe(written);
-      expect(readFileSync(sessionFile, "utf8")).not.toContain(token);
-    },
-  );
-});
+describe.each(plans)(
+  "pi's login for $provider, $model",
+  ({ provider, model, api, token, path }) => {
+    it.each(["high", "off"] as const)(
+      "works for turns and a resumed session, thinking %s",
+      async (level) => {
+        const written = putAuth();
+        const scenario = [
+          turn([thinking("Which?", { signature: "c2ln" }), toolCall("read", { path: "a.txt" })]),
+          "Read.",
+          "Still here.",
+        ];
+        await using server = await startLoopbackServer({
+          scenario,
+          credentials: { bearer: token },
+        });
+        putModels(server);
+        await using session = await open(provider, model);
+        session.models.setThinkingLevel(level);
+        expect(await session.prompt("Look")).toMatchObject({ status: "completed", text: "Read." });
+        const { sessionFile = "" } = session.state;
+        await session.dispose();
+        await using resumed = await open(provider, model, { kind: "file", path: sessionFile });
+        expect(await resumed.prompt("And?")).toMatchObject({ text: "Still here." });
+        expect(server.requests.map((request) => [request.api, request.path])).toEqual([
+          [api, path],
+          [api, path],
+          [api, path],
+        ]);
+        const sent = server.requests.map(({ headers }) => headers);
+        if (provider === "openai-codex") {
+          expect(sent[0]).toMatchObject({ "chatgpt-account-id": "acct-1" });
+        } else {
+          const initiators = sent.map((headers) => headers["x-initiator"]);
+          expect(initiators).toEqual(["user", "agent", "user"]);
+          expect(sent[0]).toMatchObject({ "editor-version": expect.stringMatching(/^vscode/) });
+        }
+        expect(server.refusals).toEqual([]);
+        // No token was due for renewal, so the file is unchanged.
+        expect(readFileSync(join(agentDirectory, "auth.json"), "utf8")).toBe(written);
+        expect(readFileSync(sessionFile, "utf8")).not.toContain(token);
+      },
+    );
+  },
+);
 
 describe("a Copilot plan", () => {
-  it("offers the models that its login names", async () => {
+  it("offers the models that its login lists", async () => {
     putAuth();
     await using session = await open("github-copilot", "gpt-6-sol");
     const models = await session.models.registry.models("github-copilot");
@@ -155,7 +161,7 @@ describe("a Copilot plan", () => {
     ]);
   });
 
-  it("counts what users ask, and no further attempt", async () => {
+  it("marks prompts as user requests, but not retries", async () => {
     putAuth();
     const scenario = [turn("", { fault: overloaded() }), "First.", "Second."];
     await using server = await startLoopbackServer({ scenario });
@@ -168,7 +174,7 @@ describe("a Copilot plan", () => {
     expect(initiators).toEqual(["user", "agent", "user"]);
   });
 
-  it("sends requests where its token says, unless models.json names an address", async () => {
+  it("sends requests to the address in its token, unless models.json names another", async () => {
     putAuth();
     await using session = await open("github-copilot", "gpt-6-sol");
     const { registry } = session.models;

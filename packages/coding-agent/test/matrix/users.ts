@@ -11,12 +11,12 @@ import {
 import { builtInCatalog, createModelRegistry, type ModelRegistry } from "@tau-agent/models";
 import { ProcessRegistry } from "@tau-agent/system";
 
-/** Somebody with an account at a vendor, and with the files and variables for it. */
+/** A user with an account at a vendor, and the files and variables for it. */
 export interface User {
   readonly registry: ModelRegistry;
   /** What the vendor knows of the user. */
   readonly credentials: LoopbackCredentials;
-  /** Takes requests to the vendor to a server that is its endpoint. */
+  /** Redirects requests from the vendor to a server that stands in for its endpoint. */
   readonly fetchTo: (server: LoopbackServer) => typeof globalThis.fetch;
 }
 
@@ -30,18 +30,18 @@ const aws = {
 
 const hour = 3_600_000;
 const login = { type: "oauth", refresh: "refresh", expires: Date.now() + 24 * hour };
-/** Logins as pi writes them. */
+/** Logins in pi's format. */
 const logins = {
   "github-copilot": { ...login, access: "tid=1;proxy-ep=proxy.business.githubcopilot.com;sku=x" },
   "openai-codex": { ...login, access: "opaque", accountId: "acct-1" },
 } as const;
 
-/** A provider whose users log in. */
+/** Whether a provider's users log in. */
 function isPlan(provider: string): provider is keyof typeof logins {
   return Object.hasOwn(logins, provider);
 }
 
-/** Claude on Vertex AI is not in the catalogue; users name the models of their project. */
+/** Claude on Vertex AI is not in the catalogue; users configure the models of their project. */
 const claudeOnVertex = ["Claude Sonnet 4.5", "Claude Sonnet 5.5"].map((name) => ({
   id: `${name.toLowerCase().replace(/[ .]/g, "-")}@20260101`,
   name,
@@ -50,7 +50,7 @@ const claudeOnVertex = ["Claude Sonnet 4.5", "Claude Sonnet 5.5"].map((name) => 
   reasoning: true,
 }));
 
-/** A user for each set-up, whose files are in folders below `root`. */
+/** A user for each way to configure a provider, with files in folders below `root`. */
 export function createUsers(root: string): (vendor: Vendor) => User {
   const users = new Map<string, User>();
   return (vendor) => {

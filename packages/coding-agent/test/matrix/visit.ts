@@ -29,7 +29,7 @@ const tool = {
   },
 };
 
-/** Reads a file when told to, and thinks when asked to. */
+/** Reads a file when asked to, and thinks if the request allows it. */
 function decide({ lastUserText, toolResults }: ScenarioRequest, isThinking: boolean): Turn {
   const thoughts = isThinking ? [thinking("Hm, a file.", { signature: "c2lnbmF0dXJl" })] : [];
   if (toolResults.length > 0) return { content: [...thoughts, `It says ${toolResults[0]?.text}.`] };
@@ -39,7 +39,7 @@ function decide({ lastUserText, toolResults }: ScenarioRequest, isThinking: bool
 
 const user = (content: string): LlmMessage => ({ role: "user", content, timestamp: 1 });
 
-/** One model at one vendor's endpoint, at one level. */
+/** One model at one vendor's endpoint, at one thinking level. */
 export class Visit {
   readonly #vendor: Vendor;
   readonly #user: User;
@@ -52,7 +52,7 @@ export class Visit {
     this.#level = level;
   }
 
-  /** A tool turn, then the same conversation in another process. */
+  /** Runs a tool turn, then continues the same conversation in another process. */
   async toolTurn(): Promise<readonly LlmMessage[]> {
     await using server = await this.#serve();
     const stream = createStream();
@@ -71,7 +71,7 @@ export class Visit {
     return messages;
   }
 
-  /** Goes on where each of these conversations has left off. */
+  /** Continues each of these conversations. */
   async goOn(histories: Iterable<readonly LlmMessage[]>): Promise<void> {
     await using server = await this.#serve();
     for (const history of histories) {
@@ -141,7 +141,7 @@ function thinksAlways({ id }: Model): boolean {
   return /claude-(?:\w+-5[.-]5|fable-5[.-][12])/.test(id);
 }
 
-/** Some endpoints think as much as they like, and have no word for it. */
+/** Some endpoints decide themselves how much to think, and have no parameter for it. */
 function canAskToThink({ id, api, compat = {} }: Model): boolean {
   if (api === "bedrock-converse-stream") return /claude|nova-2|openai\.gpt/.test(id);
   const { supportsReasoningEffort, thinkingFormat = "openai" } = compat;

@@ -1,4 +1,4 @@
-/** The client that the conformance tests of the MCP project start: a session with their server. */
+/** The client that the MCP project's conformance tests start: a session with their server. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const { client_id: clientId, client_secret: clientSecret } = JSON.parse(
   process.env.MCP_CONFORMANCE_CONTEXT ?? "{}",
 ) as Context;
 const url = process.argv.at(-1) ?? "";
-/** What each tool of the tests is called with. */
+/** The arguments for each tool of the tests. */
 const args: Record<string, Record<string, unknown>> = { add_numbers: { a: 5, b: 3 } };
 const oauth = {
   ...(clientId === undefined ? {} : { clientId, clientSecret }),

@@ -22,7 +22,7 @@ async function expectPass(scenario: string): Promise<void> {
   expect(code, report).toBe(0);
 }
 
-/** All of the project's scenarios for clients, but those of extensions that Tau does not have. */
+/** All client scenarios of the project, except those for extensions that Tau does not support. */
 const scenarios = [
   "initialize",
   "tools_call",
@@ -49,10 +49,10 @@ const scenarios = [
 ];
 
 describe("the MCP project's tests of clients", () => {
-  // It asserts times, so nothing runs beside it.
+  // This scenario asserts timing, so it runs alone.
   it("pass: sse-retry", { timeout: 120_000 }, () => expectPass("sse-retry"));
 
-  describe.concurrent("side by side", () => {
+  describe.concurrent("in parallel", () => {
     it.for(slice(scenarios, 3))("pass: %s", { timeout: 120_000 }, async (scenario) => {
       await expectPass(scenario);
     });

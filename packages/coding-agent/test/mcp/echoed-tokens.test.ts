@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => workspace.remove());
 
-/** A server that tells everybody which headers it got. */
+/** A server whose answers repeat the headers that it received. */
 async function echoServer(status: number): Promise<string> {
   const server = createServer((request, response) => {
     const { authorization = "", "x-corp": corp = "" } = request.headers;
@@ -35,7 +35,7 @@ async function echoServer(status: number): Promise<string> {
 }
 
 it.each([200, 400, 403, 500])(
-  "a token that a server sends back with status %i is shown to nobody",
+  "hides a token that a server echoes with status %i",
   async (status) => {
     vi.stubEnv("CORP_TOKEN", custom);
     onTestFinished(() => void vi.unstubAllEnvs());

@@ -14,7 +14,7 @@ const open = (...factories: ((pi: ExtensionApi) => void)[]) =>
 const serversOf = async (session: AgentSession) =>
   (await session.mcp.list()).servers.map(({ name, source, status }) => [name, source, status]);
 
-describe("a server that an extension registers", () => {
+describe("an MCP server registered by an extension", () => {
   it("is connected with the session, and its tools can be called", async () => {
     const session = await open((pi) => pi.registerMcpServer("docs", entry()));
     expect(await serversOf(session)).toEqual([["docs", "extension", "connected"]]);
@@ -22,7 +22,7 @@ describe("a server that an extension registers", () => {
     expect(textOf(result)).toBe("echo: hi");
   });
 
-  it("may come and go later, also where there was none before", async () => {
+  it("can be added and removed later, even as the only server", async () => {
     const session = await open((pi) => {
       pi.registerCommand("add", { handler: () => pi.registerMcpServer("late", entry()) });
       pi.registerCommand("drop", { handler: () => pi.unregisterMcpServer("late") });
@@ -35,7 +35,7 @@ describe("a server that an extension registers", () => {
     await vi.waitFor(async () => expect(await serversOf(session)).toEqual([]), limit);
   });
 
-  it("yields to one of the user's, and is stopped with the others", async () => {
+  it("yields to a user's server of the same name, and is stopped with the others", async () => {
     await workspace().configure({ docs: entry("mine") });
     const session = await open((pi) => {
       pi.registerMcpServer("docs", entry());
@@ -49,7 +49,7 @@ describe("a server that an extension registers", () => {
     expect(await serversOf(session)).toEqual([]);
   });
 
-  it("is left to an extension that connects to them itself", async () => {
+  it("is left to an extension that connects to servers itself", async () => {
     const session = await open(
       (pi) => pi.registerMcpServer("docs", entry()),
       (pi) => pi.on("mcp_servers_change", () => {}),
@@ -57,7 +57,7 @@ describe("a server that an extension registers", () => {
     expect(await serversOf(session)).toEqual([]);
   });
 
-  it("is refused with a reason when it could not be used, or when it is another's", async () => {
+  it("is refused with a reason if it is unusable or belongs to another extension", async () => {
     const errors: unknown[] = [];
     const attempt = (work: () => void) => {
       try {

@@ -29,7 +29,7 @@ async function open(more: object = {}): Promise<AgentSession> {
   return workspace.openReady();
 }
 
-/** Stores a login as another pi-compatible host writes it. */
+/** Stores a login in the format of another pi-compatible host. */
 async function store(tokens: object, more: object = {}): Promise<void> {
   const clientInformation = { client_id: "client-1" };
   const state = { serverUrl: server.url, clientInformation, tokens, ...more };
@@ -38,7 +38,7 @@ async function store(tokens: object, more: object = {}): Promise<void> {
   });
 }
 
-/** A user who goes to every page. */
+/** Acts as a user who visits every page. */
 function goToPages(session: AgentSession, before?: (page: URL) => Promise<void>): string[] {
   const pages: string[] = [];
   session.requests.attach({
@@ -60,14 +60,14 @@ function goToPages(session: AgentSession, before?: (page: URL) => Promise<void>)
 }
 
 describe("a server over HTTP", () => {
-  it("gets the headers of its entry and answers calls", async () => {
+  it("receives the headers of its entry and answers calls", async () => {
     server.tokens = new Set(["from-entry"]);
     const session = await open({ headers: { authorization: "!echo Bearer from-entry" } });
     expect(await stateOf(session)).toMatchObject({ status: "connected", transport: "http" });
     expect(textOf(await call(session))).toBe("called hello");
   });
 
-  it("that has forgotten the session gets a new one, and the call again", async () => {
+  it("gets a new session and the call again after it has forgotten the session", async () => {
     const session = await open();
     server.sessions.clear();
     expect(textOf(await call(session))).toBe("called hello");
@@ -75,7 +75,7 @@ describe("a server over HTTP", () => {
     expect(server.count("POST tools/call")).toBe(2);
   });
 
-  it("that answers with 404 for a while is started again, and named with status and address", async () => {
+  it("is restarted after a period of 404 answers, and reported with status and address", async () => {
     const session = await open();
     server.refusal = 404;
     const place = `HTTP 404 from ${server.url}`;
@@ -89,7 +89,7 @@ describe("a server over HTTP", () => {
     expect(textOf(await call(session))).toBe("called hello");
   });
 
-  it("whose address refuses all for a while is started again", async () => {
+  it("is restarted after its address has refused all requests for a while", async () => {
     const session = await open();
     server.sessions.clear();
     server.refusal = 405;
@@ -103,7 +103,7 @@ describe("a server over HTTP", () => {
     expect(await stateOf(session)).toMatchObject({ status: "restarting" });
   });
 
-  it("names an address without its secrets", async () => {
+  it("is reported with its address, but without secrets", async () => {
     server.refusal = 404;
     await workspace.configure({ web: { url: `${server.url}?key=secret` } });
     const session = await workspace.open();
@@ -113,7 +113,7 @@ describe("a server over HTTP", () => {
     expect(JSON.stringify(await stateOf(session))).not.toContain("secret");
   });
 
-  it("that is gone ends the call, and is tried again", async () => {
+  it("fails the call when it is gone, and is tried again", async () => {
     const session = await open();
     server.stop();
     await expect(call(session)).rejects.toThrow("The MCP server web was lost");
@@ -121,12 +121,12 @@ describe("a server over HTTP", () => {
   });
 });
 
-describe("a login", () => {
+describe("a login to an MCP server", () => {
   beforeEach(() => {
     server.tokens = new Set();
   });
 
-  it("is wanted first, and the session says how", async () => {
+  it("is requested first, and the session says how to log in", async () => {
     const session = await open();
     expect(await stateOf(session)).toMatchObject({ status: "needs_auth" });
     expect(session.diagnostics).toContainEqual(
@@ -134,7 +134,7 @@ describe("a login", () => {
     );
   });
 
-  it("goes through the page, and leaves tokens that only the user can read", async () => {
+  it("opens the page, and stores tokens that only the user can read", async () => {
     const session = await open();
     await store({ access_token: "stale", token_type: "Bearer" });
     const pages = goToPages(session, async (page) => {
@@ -161,7 +161,7 @@ describe("a login", () => {
     expect(await stateOf(session)).toMatchObject({ status: "needs_auth" });
   });
 
-  it("fails where nobody opens the page, and names the command", async () => {
+  it("fails if nobody opens the page, and names the command", async () => {
     const session = await open();
     await expect(session.mcp.login("web")).rejects.toThrow(/no client opened.*tau mcp login web/);
   });
@@ -174,7 +174,7 @@ describe("a login", () => {
     expect(pages).toEqual([]);
   });
 
-  it("is renewed once for calls that are refused together", async () => {
+  it("is renewed once for calls that are refused at the same time", async () => {
     const issued = server.issue();
     await store(issued);
     const session = await open();
@@ -190,14 +190,14 @@ describe("a login", () => {
     expect(statSync(authFile()).mode & 0o777).toBe(0o600);
   });
 
-  it("is renewed before a token is sent that has run out", async () => {
+  it("is renewed before an expired token would be sent", async () => {
     await store(server.issue(), { tokensExpireAt: Date.now() - 1000 });
     const session = await open();
     expect(await stateOf(session)).toMatchObject({ status: "connected" });
     expect(server.count("grant_type=refresh_token")).toBe(1);
   });
 
-  it("is wanted again when its renewal is refused, and calls say so", async () => {
+  it("is requested again when its renewal is refused, and calls say so", async () => {
     await store(server.issue());
     const session = await open();
     server.tokens?.clear();
@@ -207,7 +207,7 @@ describe("a login", () => {
     expect(JSON.parse(readFileSync(authFile(), "utf8"))[key()].tokens).toBeDefined();
   });
 
-  it("belongs to the authorization server that gave it, which the store names", async () => {
+  it("belongs to the authorization server that issued it, whose name is stored", async () => {
     const warned = vi.spyOn(console, "warn");
     const session = await open();
     goToPages(session);
@@ -217,13 +217,13 @@ describe("a login", () => {
     server.tokens?.clear();
     expect(textOf(await call(session))).toBe("called hello");
     expect(readState()).toMatchObject({ tokens: { access_token: "access-2", issuer } });
-    // Another login finds what the first one has stored.
+    // A second login reuses the stored registration.
     await session.mcp.login("web");
     expect(server.count("/register")).toBe(1);
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it("of another host has no name of its authorization server; the first renewal adds it", async () => {
+  it("of another host lacks the name of its authorization server, which the first renewal adds", async () => {
     const warned = vi.spyOn(console, "warn");
     await store(server.issue());
     const session = await open();
@@ -237,7 +237,7 @@ describe("a login", () => {
   });
 
   it.each(["tokens", "clientInformation"])(
-    "is not renewed elsewhere: %s of another authorization server stay where they are",
+    "is not renewed at another authorization server, which receives no %s",
     async (member) => {
       const issuer = "https://other.example";
       const tokens = server.issue();
@@ -250,7 +250,7 @@ describe("a login", () => {
       await expect(call(session)).rejects.toThrow(/tau mcp login web/);
       expect((await stateOf(session))?.error).toContain(`(${server.origin}) than the login is of`);
       expect(server.count("/token")).toBe(0);
-      // A login registers again, and sends nothing of the other server's.
+      // A new login registers again, and sends nothing that belongs to the other server.
       goToPages(session);
       await session.mcp.login("web");
       expect(server.requests.join("\n")).not.toContain("secret=secret");
@@ -258,7 +258,7 @@ describe("a login", () => {
     },
   );
 
-  it("asks for the scope that was missing, and keeps those it had", async () => {
+  it("requests a missing scope, and keeps the scopes it had", async () => {
     server.grantedScope = "read";
     await store(server.issue());
     const session = await open();

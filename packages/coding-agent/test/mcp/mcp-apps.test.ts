@@ -21,7 +21,7 @@ async function openApps() {
   return workspace().openReady();
 }
 
-it("an app's tools reach clients with what they need to show it, unchanged", async () => {
+it("passes an app's tools to clients with the metadata to show it, unchanged", async () => {
   const session = await openApps();
   const [server] = (await session.mcp.list()).servers;
   expect(server?.tools).toMatchObject([
@@ -33,13 +33,13 @@ it("an app's tools reach clients with what they need to show it, unchanged", asy
   expect(server?.tools[2]).not.toHaveProperty("_meta");
 });
 
-it("a tool for the app only is not offered to the model", async () => {
+it("does not offer app-only tools to the model", async () => {
   const names = (await openApps()).activeTools.map(({ name }) => name);
   expect(names).toContain("mcp__apps__app");
   expect(names).not.toContain("mcp__apps__refresh");
 });
 
-it("a result keeps its own _meta.ui in its details, and the model's text does not grow", async () => {
+it("keeps a result's _meta.ui in its details, without adding to the model's text", async () => {
   const session = await openApps();
   const result = await callTool(session, "mcp__apps__app");
   expect(textOf(result)).toBe("shown");
@@ -48,7 +48,7 @@ it("a result keeps its own _meta.ui in its details, and the model's text does no
   expect(_meta).toEqual({ ui: { resourceUri: "ui://app/page", csp: {} } });
 });
 
-it("servers learn that apps can be shown", async () => {
+it("tells servers that apps can be shown", async () => {
   const session = await openApps();
   const asked = JSON.parse(textOf(await callTool(session, "mcp__apps__initialized")));
   expect(asked.capabilities.extensions).toEqual({
@@ -56,7 +56,7 @@ it("servers learn that apps can be shown", async () => {
   });
 });
 
-it("a client reads the page of an app as the server sends it", async () => {
+it("returns an app's page to the client exactly as the server sends it", async () => {
   const session = await openApps();
   const { contents } = await session.mcp.read({ server: "apps", uri: "ui://app/page" });
   expect(contents).toEqual([{ uri: "ui://app/page", mimeType: "text/plain", text: "the content" }]);

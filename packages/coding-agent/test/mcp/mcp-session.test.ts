@@ -18,8 +18,8 @@ const workspace = workspaceForEach();
 
 const limit = { timeout: 20_000 };
 
-describe("servers of a session", () => {
-  it("offers their tools behind all others, sorted by server", async () => {
+describe("MCP servers of a session", () => {
+  it("offer their tools after all others, sorted by server", async () => {
     await workspace().configure({
       zebra: fixtureEntry({ tools: fixtureTools("b", "a") }),
       ant: fixtureEntry({ tools: fixtureTools("c") }),
@@ -30,7 +30,7 @@ describe("servers of a session", () => {
     expect(session.activeTools.at(-1)).toMatchObject({ source: "mcp", readOnly: false });
   });
 
-  it("describes them for clients", async () => {
+  it("are described to clients", async () => {
     await workspace().configure({
       one: fixtureEntry(
         { tools: [fixtureTool("get", { annotations: { readOnlyHint: true } }), fixtureTool("rm")] },
@@ -65,7 +65,7 @@ describe("servers of a session", () => {
     expect(session.activeTools.some(({ name }) => name === "mcp__one__rm")).toBe(false);
   });
 
-  it("gives them neither provider keys nor another folder than the session's", async () => {
+  it("get no provider keys and no other folder than the session's", async () => {
     await workspace().configure({
       one: fixtureEntry(
         { tools: fixtureTools("environment", "folder") },
@@ -79,7 +79,7 @@ describe("servers of a session", () => {
     expect(textOf(await callTool(session, "mcp__one__folder"))).toBe(workspace().cwd);
   });
 
-  it("loads a server of the project only when it is trusted", async () => {
+  it("are loaded from the project only when it is trusted", async () => {
     const { writeFile } = await import("node:fs/promises");
     const text = JSON.stringify({
       mcpServers: { theirs: fixtureEntry({ tools: fixtureTools("x") }) },
@@ -99,7 +99,7 @@ describe("servers of a session", () => {
     ]);
   });
 
-  it("starts none when they are switched off", async () => {
+  it("are not started when they are switched off", async () => {
     const log = join(workspace().root, "log");
     await workspace().configure({ one: fixtureEntry({ log }) });
     const session = await workspace().openReady({ mcp: { isOff: true } });
@@ -107,7 +107,7 @@ describe("servers of a session", () => {
     expect(existsSync(log)).toBe(false);
   });
 
-  it("adds and removes servers of the session, and keeps those that stay", async () => {
+  it("can be added and removed, and the others keep running", async () => {
     const log = join(workspace().root, "log");
     await workspace().configure({ file: fixtureEntry({ tools: fixtureTools("a"), log }) });
     const session = await workspace().openReady();
@@ -126,14 +126,14 @@ describe("servers of a session", () => {
     expect(session.activeTools.some(({ source }) => source === "mcp")).toBe(false);
   });
 
-  it("takes servers from the embedder", async () => {
+  it("can be given by the embedder", async () => {
     const session = await workspace().openReady({
       mcpServers: { mine: fixtureEntry({ tools: fixtureTools("a") }) },
     });
     expect((await session.mcp.list()).servers).toMatchObject([{ source: "session" }]);
   });
 
-  it("ends every process of a server, also those that left its group", async () => {
+  it("end with all their processes, including those that left the group", async () => {
     const file = join(workspace().root, "pid");
     await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("child") }) });
     const session = await workspace().openReady();
@@ -170,7 +170,7 @@ describe("a request to the model", () => {
     expect((await sizeOf(session)) - without).toBeLessThan(2000 * 4);
   });
 
-  it("keeps its prefix when a server joins later", async () => {
+  it("keeps its prefix when a server connects later", async () => {
     await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("b") }) });
     const session = await workspace().openReady();
     await session.prompt("Hello");
@@ -183,7 +183,7 @@ describe("a request to the model", () => {
     expect(await session.buildSystemPrompt()).toBe(prompt);
   });
 
-  it("says for which servers a prompt waits", async () => {
+  it("reports the servers that a prompt waits for", async () => {
     const session = await workspace().openReady();
     await session.mcp.set({ slow: fixtureEntry({ silent: ["initialize"] }) });
     const waiting = session.mcp.ready();
@@ -196,7 +196,7 @@ describe("a request to the model", () => {
     await waiting;
   });
 
-  it("waits for servers with direct tools, also in its first prompt", async () => {
+  it("waits for servers with direct tools, including on the first prompt", async () => {
     await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("a") }) });
     const session = await workspace().open();
     await session.prompt("Hello");
@@ -204,7 +204,7 @@ describe("a request to the model", () => {
   });
 });
 
-describe("what a server asks", () => {
+describe("a server's request to the user", () => {
   const open = async (more: object = {}) => {
     await workspace().configure({
       one: fixtureEntry({ tools: fixtureTools("ask", "sample") }, more),
@@ -220,12 +220,12 @@ describe("what a server asks", () => {
     },
   };
 
-  it("is cancelled at once where nobody answers", async () => {
+  it("is cancelled at once if nobody can answer", async () => {
     const session = await open();
     expect(textOf(await callTool(session, "mcp__one__ask", form))).toBe('{"action":"cancel"}');
   });
 
-  it("reaches the client, may take longer than the call, and takes the schema's defaults", async () => {
+  it("reaches the client, may take longer than the call, and applies the schema's defaults", async () => {
     const session = await open({ timeout: 2 });
     const asked: OpenHostRequest[] = [];
     session.requests.attach({
@@ -247,7 +247,7 @@ describe("what a server asks", () => {
         requestedSchema: form.requestedSchema,
       },
     });
-    // Longer than the timeout of the entry, which stands still meanwhile.
+    // Longer than the entry's timeout, which is suspended meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 2200));
     const answer = (result: unknown) => session.requests.answer(id, { result });
     expect(() => answer({ action: "yes" })).toThrow(/result\.action/);
@@ -259,7 +259,7 @@ describe("what a server asks", () => {
     });
   });
 
-  it("is over when the server says that its page is done", async () => {
+  it("ends when the server says that its page is done", async () => {
     const session = await open();
     const events: object[] = [];
     session.subscribe((event) => {
@@ -287,7 +287,7 @@ describe("what a server asks", () => {
   });
 
   it.each(["http://evil.example", "file:///etc/passwd", "javascript:alert(1)"])(
-    "is refused when it is the page %s",
+    "is refused for the page %s",
     async (url) => {
       const session = await open();
       session.requests.attach({ answers: () => true, open: () => true, closed: () => {} });
@@ -299,7 +299,7 @@ describe("what a server asks", () => {
     },
   );
 
-  it("gets a reply of the model only where the entry and a person allow it", async () => {
+  it("gets a reply of the model only if the entry and a person allow it", async () => {
     const refusing = await open();
     expect(textOf(await callTool(refusing, "mcp__one__sample"))).toContain("error");
     const session = await open({ sampling: true });
@@ -324,7 +324,7 @@ describe("what a server asks", () => {
   });
 });
 
-describe("a question about a call", () => {
+describe("a permission request for an MCP call", () => {
   const annotations = { readOnlyHint: true, openWorldHint: true };
   const ask = async (more: object) => {
     await workspace().configure({
@@ -346,7 +346,7 @@ describe("a question about a call", () => {
     return asked;
   };
 
-  it("tells what the server says of the tool, and is not spared by that", async () => {
+  it("quotes the server's hints about the tool, which do not skip the request", async () => {
     const asked = await ask({});
     expect(asked).toMatchObject([
       {
@@ -358,12 +358,12 @@ describe("a question about a call", () => {
     ]);
   });
 
-  it("is spared where the user believes the server", async () => {
+  it("is skipped if the user trusts the server's hints", async () => {
     expect(await ask({ trustHints: true })).toEqual([]);
   });
 });
 
-describe("calls", () => {
+describe("MCP calls", () => {
   const open = async (...names: string[]) => {
     await workspace().configure({
       one: fixtureEntry({ tools: fixtureTools(...names) }, { timeout: 5 }),
@@ -371,7 +371,7 @@ describe("calls", () => {
     return workspace().openReady();
   };
 
-  it("answer with the server's text", async () => {
+  it("return the server's text", async () => {
     const session = await open("echo");
     const result = await callTool(session, "mcp__one__echo", { message: "hi" });
     expect(result).toEqual({
@@ -380,7 +380,7 @@ describe("calls", () => {
     });
   });
 
-  it("mark a failure, and tell a refusal apart from it", async () => {
+  it("mark a failure, and distinguish it from a refusal", async () => {
     const session = await open("fail", "refuse");
     expect(await callTool(session, "mcp__one__fail")).toMatchObject({ isError: true });
     await expect(callTool(session, "mcp__one__refuse")).rejects.toThrow(
@@ -388,7 +388,7 @@ describe("calls", () => {
     );
   });
 
-  it("show structured content once", async () => {
+  it("return structured content once", async () => {
     const session = await open("structured", "both");
     for (const name of ["structured", "both"]) {
       const result = await callTool(session, `mcp__one__${name}`);
@@ -397,7 +397,7 @@ describe("calls", () => {
     }
   });
 
-  it("cut a result of 20 MB and keep all of it in a private file", async () => {
+  it("truncate a result of 20 MB and keep all of it in a private file", async () => {
     const session = await open("big");
     const result = await callTool(session, "mcp__one__big", { kilobytes: 20_000 });
     const { fullOutputPath } = result.details as { fullOutputPath: string };
@@ -415,7 +415,7 @@ describe("calls", () => {
     expect(updates).toEqual(["step 1 (1/3)", "step 2 (2/3)", "step 3 (3/3)"]);
   });
 
-  it("end with the abort, which the server learns of", async () => {
+  it("end on abort, and the server is notified", async () => {
     const log = join(workspace().root, "log");
     await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("hang"), log }) });
     const session = await workspace().openReady();
@@ -448,7 +448,7 @@ describe("calls", () => {
     ]);
   });
 
-  it("leave a message of the log as a diagnostic", async () => {
+  it("turn a log message into a diagnostic", async () => {
     const session = await open("log");
     await callTool(session, "mcp__one__log");
     await vi.waitFor(
@@ -464,7 +464,7 @@ describe("calls", () => {
 });
 
 describe("resources and prompts", () => {
-  it("lists and reads resources", async () => {
+  it("list and read resources", async () => {
     const resources = [{ uri: "note://1", name: "First", icons: [] }];
     await workspace().configure({ one: fixtureEntry({ resources }) });
     const session = await workspace().openReady();
@@ -481,7 +481,7 @@ describe("resources and prompts", () => {
     expect(readOnly).toMatchObject({ list_mcp_resources: true, read_mcp_resource: false });
   });
 
-  it("sends resources along with a prompt", async () => {
+  it("send resources along with a prompt", async () => {
     const resources = [{ uri: "note://1", name: "First" }];
     await workspace().configure({ one: fixtureEntry({ resources }), two: fixtureEntry({}) });
     const session = await workspace().open();
@@ -505,7 +505,7 @@ describe("resources and prompts", () => {
     });
   });
 
-  it("knows whose an address is, by list or template", async () => {
+  it("find the server of an address, by list or template", async () => {
     const templates = [{ uriTemplate: "user://{id}/photo", name: "Photo" }];
     await workspace().configure({
       a: fixtureEntry({ resources: [{ uri: "note://1", name: "First" }] }),
@@ -520,13 +520,13 @@ describe("resources and prompts", () => {
     expect(await mcp.serverOf("https://example.com/")).toBeUndefined();
   });
 
-  it("offers no resource tools without resources", async () => {
+  it("offer no resource tools without resources", async () => {
     await workspace().configure({ one: fixtureEntry({ tools: fixtureTools("a") }) });
     const session = await workspace().openReady();
     expect(session.activeTools.some(({ name }) => name.endsWith("mcp_resource"))).toBe(false);
   });
 
-  it("makes commands of prompts", async () => {
+  it("turn prompts into commands", async () => {
     const prompts = [
       { name: "review", description: "Reviews", arguments: [{ name: "file" }, { name: "how" }] },
     ];

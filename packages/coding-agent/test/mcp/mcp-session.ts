@@ -14,17 +14,17 @@ const program = fileURLToPath(
   new URL("../../../mcp/src/__fixtures__/stdio-server.ts", import.meta.url),
 );
 
-/** An entry that starts the fixture. */
+/** An mcp.json entry that starts the fixture. */
 export function fixtureEntry(behaviour: Behaviour, more: object = {}): object {
   return { command: process.execPath, args: [program, JSON.stringify(behaviour)], ...more };
 }
 
-/** A tool of the fixture that takes anything. */
+/** A tool of the fixture that accepts any arguments. */
 export function fixtureTool(name: string, more: object = {}): object {
   return { name, description: `Does ${name}`, inputSchema: { type: "object" }, ...more };
 }
 
-/** Tools of the fixture that take anything. */
+/** Tools of the fixture that accept any arguments. */
 export function fixtureTools(...names: string[]): object[] {
   return names.map((name) => fixtureTool(name));
 }
@@ -39,7 +39,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A workspace for each test of a file; gone after it. */
+/** A fresh workspace for each test of a file, removed afterwards. */
 export function workspaceForEach(): () => McpWorkspace {
   let workspace: McpWorkspace | undefined;
   beforeEach(async () => {
@@ -52,7 +52,7 @@ export function workspaceForEach(): () => McpWorkspace {
   };
 }
 
-/** Folders of a user and a project, and sessions in them. */
+/** The folders of a user and a project, and sessions in them. */
 export class McpWorkspace {
   readonly root: string;
   readonly cwd: string;
@@ -76,7 +76,7 @@ export class McpWorkspace {
     await writeFile(join(this.agentDirectory, "mcp.json"), JSON.stringify({ mcpServers }));
   }
 
-  /** A session with a scripted model, or one of its own. */
+  /** Opens a session with a scripted model, unless the options name another one. */
   async open(options: Partial<CreateAgentSessionOptions> = {}): Promise<AgentSession> {
     const session = await createAgentSession({
       cwd: this.cwd,
@@ -92,7 +92,7 @@ export class McpWorkspace {
     return session;
   }
 
-  /** A session whose servers are connected. */
+  /** Opens a session and waits until its servers are connected. */
   async openReady(options: Partial<CreateAgentSessionOptions> = {}): Promise<AgentSession> {
     const session = await this.open(options);
     await session.mcp.ready();
@@ -120,7 +120,7 @@ export async function callTool(
   return tool.execute(args, { toolCallId: "call-1", signal, onUpdate });
 }
 
-/** The texts of a result. */
+/** The text of a result. */
 export function textOf({ content }: ToolResult): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }

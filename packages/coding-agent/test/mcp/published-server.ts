@@ -18,7 +18,7 @@ export function conformanceProgram(): string {
   return join(dirname(resolve("@modelcontextprotocol/conformance/package.json")), "dist/index.js");
 }
 
-/** A published server that listens on a port of its own. */
+/** A published server that listens on its own port. */
 export class ListeningServer {
   readonly #child: ChildProcess;
   readonly port: number;

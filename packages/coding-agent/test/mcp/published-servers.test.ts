@@ -21,7 +21,7 @@ const stdio = (name: Parameters<typeof programOf>[0], ...args: string[]) => ({
   args: [programOf(name), ...args],
 });
 
-/** Answers everything that servers ask. */
+/** Answers every request of the servers. */
 function answerAll(session: AgentSession): unknown[] {
   const asked: unknown[] = [];
   session.requests.attach({
@@ -84,7 +84,7 @@ async function useEverything(session: AgentSession): Promise<void> {
 }
 
 describe("server-everything", () => {
-  it("works over stdio, with what it asks the user and the model", async () => {
+  it("works over stdio, including its requests to the user and the model", async () => {
     await workspace.configure({ everything: { ...stdio("everything", "stdio"), sampling: true } });
     const session = await workspace.openReady();
     await useEverything(session);
@@ -118,7 +118,7 @@ describe("server-everything", () => {
     expect((await session.mcp.list()).servers).toMatchObject([{ transport: "http" }]);
   });
 
-  it("works over SSE, found without being told", async () => {
+  it("works over SSE, which is detected automatically", async () => {
     listening = await ListeningServer.start("sse");
     await workspace.configure({ everything: { url: `http://127.0.0.1:${listening.port}/sse` } });
     const session = await workspace.openReady();
@@ -148,7 +148,7 @@ describe("server-filesystem", () => {
 });
 
 describe("server-memory", () => {
-  it("keeps what it is given", async () => {
+  it("remembers what it is given", async () => {
     const file = join(workspace.root, "memory.json");
     await workspace.configure({
       memory: { ...stdio("memory"), env: { MEMORY_FILE_PATH: file } },

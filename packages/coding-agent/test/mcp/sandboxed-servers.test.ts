@@ -10,7 +10,7 @@ import { fixtureTools, workspaceForEach } from "./mcp-session.ts";
 
 const workspace = workspaceForEach();
 
-/** A socket of another program that closes while the first sandbox is set up. */
+/** Simulates another program's socket that closes while the first sandbox is set up. */
 async function closeDuringStart(): Promise<void> {
   const folder = mkdtempSync("/var/tmp/tau-socket-");
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -29,10 +29,10 @@ async function closeDuringStart(): Promise<void> {
 }
 
 describeWith(bubblewrapIsMissing)("a server in the sandbox", () => {
-  it("runs although what the sandbox was planned with has gone, and counts no restart", async () => {
+  it("starts although a socket in the sandbox's plan has gone, and counts no restart", async () => {
     await closeDuringStart();
     const { cwd } = workspace();
-    // The sandbox shows the project; the repository may lie in a folder that it replaces.
+    // The sandbox shows the project; it may hide the folder that contains the repository.
     const program = join(cwd, "server.ts");
     copyFileSync(
       new URL("../../../mcp/src/__fixtures__/stdio-server.ts", import.meta.url),

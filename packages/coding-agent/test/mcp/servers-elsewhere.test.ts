@@ -14,7 +14,7 @@ import {
 
 const places = workspaceForEach();
 
-/** A place that is this machine, with variables of its own, and is not known as such. */
+/** A workspace on this machine with its own variables, which the host treats as remote. */
 function placeElsewhere(): LocalWorkspace {
   const { cwd, root } = places();
   const environment = { PATH: process.env.PATH, HOME: root, ROOM: root };
@@ -22,7 +22,7 @@ function placeElsewhere(): LocalWorkspace {
   return Object.defineProperty(place, "id", { value: "box" });
 }
 
-it("servers of the project run in its workspace, with values from there, and end with the session", async () => {
+it("runs the project's servers in its workspace, with variables from there, and ends them with the session", async () => {
   const { cwd, root, agentDirectory } = places();
   const place = placeElsewhere();
   const started: unknown[] = [];
@@ -55,7 +55,7 @@ it("servers of the project run in its workspace, with values from there, and end
   const { content } = await callTool(session, "mcp__theirs__echo");
   expect(content).toMatchObject([{ type: "text" }]);
   await callTool(session, "mcp__mine__echo");
-  // On this machine, the folder could be another one.
+  // The same path on this machine could be another folder.
   expect(textOf(await callTool(session, "mcp__theirs__roots"))).toContain(cwd);
   expect(textOf(await callTool(session, "mcp__mine__roots"))).not.toContain(cwd);
   expect(readFileSync(join(root, "user.log"), "utf8")).toContain("tools/call");
@@ -66,7 +66,7 @@ it("servers of the project run in its workspace, with values from there, and end
   await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
 });
 
-it("a program that is not there is said, and none of this machine is taken instead", async () => {
+it("reports a program that is missing in the workspace, and does not use this machine's", async () => {
   const { cwd, root } = places();
   const place = placeElsewhere();
   place.spawn = () => Promise.reject(new WorkspaceError("not_found", "nothing starts there"));

@@ -28,8 +28,8 @@ const starts = () =>
 const folderOf = async (session: AgentSession) =>
   textOf(await callTool(session, "mcp__one__folder"));
 
-describe("a server that is stateless by its entry", () => {
-  it("is one program for the sessions of a pool, and ends with the last of them", async () => {
+describe("an MCP server declared stateless", () => {
+  it("is one process for the sessions of a pool, and ends with the last of them", async () => {
     await workspace().configure({ one: entry() });
     const sharing = new SessionSharing();
     const [a, b] = await Promise.all([
@@ -39,7 +39,7 @@ describe("a server that is stateless by its entry", () => {
     expect(await folderOf(a)).toBe(workspace().cwd);
     expect(await folderOf(b)).toBe(workspace().cwd);
     expect(starts()).toHaveLength(1);
-    // The one that started it leaves first.
+    // The session that started the server leaves first.
     await a.dispose();
     expect(await folderOf(b)).toBe(workspace().cwd);
     await b.dispose();
@@ -49,7 +49,7 @@ describe("a server that is stateless by its entry", () => {
     expect(starts()).toHaveLength(2);
   });
 
-  it("is another one for another folder, environment, pool, or without the word", async () => {
+  it("is not shared across folders, environments or pools, nor when it is not declared stateless", async () => {
     const other = join(workspace().root, "other");
     mkdirSync(other);
     await workspace().configure({ one: entry() });
@@ -93,7 +93,7 @@ describe("a server that is stateless by its entry", () => {
     expect(await answer(b)).toMatchObject({ action: "accept" });
     expect(await answer(a)).toMatchObject({ action: "accept" });
     expect(asked).toEqual(["b", "a"]);
-    // Two calls are open: it could be either's question.
+    // With two open calls, the question could belong to either.
     const controller = new AbortController();
     const hanging = callTool(b, "mcp__one__hang", {}, { signal: controller.signal });
     expect(await answer(a)).toEqual({ action: "cancel" });
@@ -103,7 +103,7 @@ describe("a server that is stateless by its entry", () => {
     expect(textOf(await callTool(a, "mcp__one__roots"))).not.toContain(workspace().cwd);
   });
 
-  it("is started again once for all when it is lost", async () => {
+  it("is restarted once for all sessions when it dies", async () => {
     await workspace().configure({ one: entry({}, "die") });
     const sharing = new SessionSharing();
     const sessions = [
@@ -121,7 +121,7 @@ describe("a server that is stateless by its entry", () => {
     expect(starts()).toHaveLength(2);
   });
 
-  it("lives on for the others when the session that waits for it gives up", async () => {
+  it("keeps running for the others when the session that waits for it gives up", async () => {
     const slow = fixtureEntry({ tools: fixtureTools("folder"), log: log(), first: "rubbish" });
     await workspace().configure({ one: { ...slow, stateless: true } });
     const sharing = new SessionSharing();

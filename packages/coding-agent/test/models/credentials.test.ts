@@ -24,7 +24,7 @@ import { quickSettings } from "./__fixtures__/fallback-session.ts";
 
 const SECRET = "vault.0123456789abcdef";
 
-/** A vendor that takes only these keys; it repeats a refused one in its answer. */
+/** A vendor that accepts only these keys; its error repeats a refused key. */
 async function vendor(good: readonly string[], scenario: Scenario = () => "hello") {
   const keyAt = (index: number) => {
     const { headers } = server.requests[index] ?? {};
@@ -42,7 +42,7 @@ async function vendor(good: readonly string[], scenario: Scenario = () => "hello
   return { server, keys: () => server.requests.map((_, index) => keyAt(index)) };
 }
 
-/** A session that asks `get` for its keys. */
+/** A session that calls `get` for its keys. */
 async function session(
   { server }: Awaited<ReturnType<typeof vendor>>,
   get: GetCredentials | undefined,
@@ -71,8 +71,8 @@ async function session(
 
 const start = { provider: "acme", modelId: "m", reason: "start" };
 
-describe("credentials of an embedder", () => {
-  it("are asked for once, kept in memory, and used before all else", async () => {
+describe("credentials from an embedder", () => {
+  it("are requested once, kept in memory, and preferred to all other keys", async () => {
     const acme = await vendor([SECRET]);
     const places = placesIn(temporaryFolder());
     mkdirSync(places.agentDirectory ?? "", { recursive: true });
@@ -86,7 +86,7 @@ describe("credentials of an embedder", () => {
     expect(acme.keys()).toEqual([SECRET, SECRET]);
   });
 
-  it("may be headers only", async () => {
+  it("may consist of headers only", async () => {
     const acme = await vendor([SECRET]);
     const test = await session(acme, () => ({ headers: { "x-gateway": SECRET } }));
     const available = async () => (await test.session.models.available()).map(({ id }) => id);
@@ -95,7 +95,7 @@ describe("credentials of an embedder", () => {
     expect(await available()).toEqual(["m", "n"]);
   });
 
-  it("are asked for again when they have expired", async () => {
+  it("are requested again when they have expired", async () => {
     const acme = await vendor(["first-key", "second-key"]);
     const keys = ["first-key", "second-key"];
     const given = [...keys];
@@ -111,7 +111,7 @@ describe("credentials of an embedder", () => {
     expect(test.asked.map(({ reason }) => reason)).toEqual(["start", "expired"]);
   });
 
-  it.each([true, false])("are asked for once more after a 401; retries on: %s", async (isOn) => {
+  it.each([true, false])("are requested once more after a 401; retries on: %s", async (isOn) => {
     const acme = await vendor(["second-key"]);
     const keys = ["first-key", "second-key"];
     const settings = quickSettings({ "retry.enabled": isOn });
@@ -121,7 +121,7 @@ describe("credentials of an embedder", () => {
     expect(test.session.messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
   });
 
-  it("that are refused twice end the prompt with the vendor's error, without the key", async () => {
+  it("end the prompt with the vendor's error, without the key, when refused twice", async () => {
     const acme = await vendor([]);
     let count = 0;
     const test = await session(acme, () => ({ apiKey: `${SECRET}-${++count}` }));
@@ -135,7 +135,7 @@ describe("credentials of an embedder", () => {
     expect(told).not.toContain(SECRET);
   });
 
-  it("that do not change are not tried again", async () => {
+  it("are not tried again if they do not change", async () => {
     const acme = await vendor([]);
     const test = await session(acme, () => ({ apiKey: SECRET }));
     expect(await test.session.prompt("1")).toMatchObject({ status: "error", code: "auth" });
@@ -143,7 +143,7 @@ describe("credentials of an embedder", () => {
     expect(test.asked.map(({ reason }) => reason)).toEqual(["start", "refused"]);
   });
 
-  it("leave the key to the other places where there are none", async () => {
+  it("fall back to the other sources of keys if the embedder has none", async () => {
     const acme = await vendor(["from-environment"]);
     for (const nothing of [{}, undefined, null]) {
       const test = await session(acme, () => nothing as never, { apiKey: undefined });
@@ -159,7 +159,7 @@ describe("credentials of an embedder", () => {
     ["gives a number", () => ({ apiKey: 7 }), /apiKey/],
     ["gives a date", () => ({ apiKey: SECRET, expiresAt: "tomorrow" }), /expiresAt.*ms/],
     ["gives a text", () => SECRET, /expected an object/],
-  ])("that %s refuse the prompt with the reason", async (_, get, reason) => {
+  ])("refuse the prompt with the reason when the callback %s", async (_, get, reason) => {
     const acme = await vendor([]);
     const test = await session(acme, get as never);
     await expect(test.session.prompt("1")).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe("credentials of an embedder", () => {
     expect(acme.keys()).toEqual([]);
   });
 
-  it("have 30 seconds", async () => {
+  it("time out after 30 seconds", async () => {
     const acme = await vendor([]);
     const test = await session(acme, () => new Promise(() => {}));
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -183,7 +183,7 @@ describe("credentials of an embedder", () => {
     await refused;
   });
 
-  it("are asked for once by those who need them at the same time", async () => {
+  it("are requested once for concurrent requests", async () => {
     const acme = await vendor([SECRET]);
     const gate = Promise.withResolvers<void>();
     const test = await session(acme, async () => {
@@ -197,7 +197,7 @@ describe("credentials of an embedder", () => {
     expect(test.asked).toEqual([start]);
   });
 
-  it("are shared with subagents, and differ by model if the embedder wants that", async () => {
+  it("are shared with subagents, and may differ by model", async () => {
     const keys: Record<string, string> = { m: "key-of-m", n: "key-of-n" };
     const acme = await vendor(Object.values(keys), ({ lastUserText, toolResults }) => {
       if (!lastUserText.includes("delegate")) return "looked";
@@ -212,7 +212,7 @@ describe("credentials of an embedder", () => {
     expect(acme.keys().at(-1)).toBe("key-of-n");
   });
 
-  it("are never written, and no place shows them", async () => {
+  it("are never written or shown", async () => {
     const acme = await vendor([SECRET]);
     const test = await session(acme, () => ({ apiKey: SECRET }));
     await test.session.prompt("1");
@@ -229,7 +229,7 @@ describe("credentials of an embedder", () => {
     });
   });
 
-  it("make the model of a session that is opened again usable without any key", async () => {
+  it("let a reopened session use its model without any other key", async () => {
     const acme = await vendor([SECRET]);
     const first = await session(acme, () => ({ apiKey: SECRET }));
     await first.session.prompt("1");
@@ -241,13 +241,13 @@ describe("credentials of an embedder", () => {
     });
     expect(again.session.state.model).toMatchObject({ provider: "acme", id: "m" });
     expect(await again.session.prompt("2")).toMatchObject({ status: "completed" });
-    // It was opened in another folder.
+    // The session was opened in another folder, which rewrites the instructions.
     expect(takeRewrites()).toEqual(["the instructions"]);
   });
 });
 
-describe("credentials of a client", () => {
-  it("are asked for by a host request that nobody can list", async () => {
+describe("credentials from a client", () => {
+  it("are requested by a host request that is not listed", async () => {
     const acme = await vendor([SECRET]);
     const test = await session(acme, undefined);
     const shown: OpenHostRequest[] = [];
@@ -273,7 +273,7 @@ describe("credentials of a client", () => {
     expect(inspect(test.events, { depth: 20 })).not.toContain(SECRET);
   });
 
-  it("are not asked for where no client answers that", async () => {
+  it("are not requested if no client answers such requests", async () => {
     const acme = await vendor([SECRET]);
     const test = await session(acme, undefined);
     await expect(test.session.prompt("1")).rejects.toMatchObject({ code: "no_key" });

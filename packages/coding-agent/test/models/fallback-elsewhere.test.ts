@@ -1,4 +1,7 @@
-/** Fallbacks together with what else a session does: budgets, subagents, summaries, queues, answers with a schema. */
+/**
+ * Fallbacks combined with other features of a session: budgets, subagents, summaries, queues, and answers with a
+ * schema.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { overloaded, type Scenario, text, toolCall, turn } from "@tau-agent/ai/testing";
@@ -25,12 +28,12 @@ const isSummary = ({ systemPrompt }: { systemPrompt: string }) =>
   systemPrompt.includes("summaries");
 const long = "word ".repeat(300);
 
-/** Answers, but never with a summary. */
+/** Answers everything except requests for a summary. */
 const noSummaries: Scenario = (request) =>
   isSummary(request) ? turn("", { fault: overloaded() }) : `reply ${long}`;
 
 describe("a summary", () => {
-  it("is written by a fallback, which goes on with the conversation", async () => {
+  it("is written by a fallback, which continues the conversation", async () => {
     const settings = quickSettings({ "compaction.keepRecentTokens": 300 });
     const test = await createFallbackSession(
       { a: noSummaries, b: (request) => (isSummary(request) ? "SUMMARY of b" : "b") },
@@ -46,14 +49,14 @@ describe("a summary", () => {
     expect(writers(test).at(-1)).toBe("b/one");
   });
 
-  it("fails as ever where no fallback is left", async () => {
+  it("fails as usual if no fallback is left", async () => {
     const settings = quickSettings({ "compaction.keepRecentTokens": 300 });
     const test = await createFallbackSession({ a: noSummaries, b: down() }, { settings });
     for (const prompt of ["1", "2", "3"]) await test.session.prompt(prompt);
     await expect(test.session.compact()).rejects.toMatchObject({ code: "summary_failed" });
   });
 
-  it("amid a run leaves the run with the model that wrote it", async () => {
+  it("written during a run leaves the run with the model that wrote it", async () => {
     const settings = quickSettings({ "compaction.keepRecentTokens": 100 });
     const usage = { input: 195_000, output: 10 };
     const fills: Scenario = (request) =>
@@ -72,7 +75,7 @@ describe("a summary", () => {
 describe("a budget", () => {
   const costs = { usage: { input: 1000, output: 1000 } };
 
-  it("counts the failed attempts and what the fallback uses", async () => {
+  it("includes failed attempts and the fallback's usage", async () => {
     const half = { ...costs, fault: { kind: "truncate", afterDeltas: 1 } as const };
     const test = await createFallbackSession({
       a: () => turn("half", half),
@@ -89,7 +92,7 @@ describe("a budget", () => {
     expect(test.session.stats.tokens.output).toBe(total);
   });
 
-  it("that is used up lets no fallback answer", async () => {
+  it("lets no fallback answer once it is used up", async () => {
     const settings = quickSettings({ "task.budget.maxOutputTokens": 1000 });
     const spends: Scenario = ({ index }) =>
       index === 0
@@ -100,7 +103,7 @@ describe("a budget", () => {
     expect(fallbacksOf(test)).toEqual([]);
   });
 
-  it("ends the work of a fallback", async () => {
+  it("ends a fallback's work", async () => {
     const settings = quickSettings({ "task.budget.maxOutputTokens": 1500 });
     const works = () => turn([toolCall("ls", { path: "." })], costs);
     const test = await createFallbackSession({ a: down(), b: works }, { settings });
@@ -133,7 +136,7 @@ describe("a subagent", () => {
     expect(writers(test)).toEqual(["a/one", "a/one"]);
   });
 
-  it("has those of its profile instead", async () => {
+  it("has its profile's fallbacks instead", async () => {
     const { models: _, ...places } = placesIn(temporaryFolder());
     const agents = join(places.agentDirectory ?? "", "agents");
     mkdirSync(agents, { recursive: true });
@@ -155,8 +158,8 @@ describe("a subagent", () => {
   });
 });
 
-describe("the repair of a subagent's work", () => {
-  it("is asked of the fallback that did the work, and both are checked", async () => {
+describe("the repair of a subagent's answer", () => {
+  it("is requested from the fallback that did the work, and both replies are checked", async () => {
     const delegates: Scenario = ({ lastUserText, toolResults }) => {
       if (!lastUserText.includes("delegate")) return turn("", { fault: overloaded() });
       if (toolResults.length > 0) return "done";
@@ -185,7 +188,7 @@ describe("the repair of a subagent's work", () => {
         },
       ],
     });
-    // The chosen model is not tried again before its time, and no second event says the same.
+    // The chosen model is not retried before the cooldown, and the change is reported once.
     const fallbacks = test.events.flatMap((event) =>
       event.type === "subagent_event" && event.event.type === "model_fallback"
         ? [event.event.to]
@@ -195,7 +198,7 @@ describe("the repair of a subagent's work", () => {
   });
 });
 
-describe("clearing", () => {
+describe("clearing of old tool results", () => {
   const reads: Scenario = ({ lastUserText, messages }) => {
     const [word, path = ""] = lastUserText.split(" ");
     const isAsked = messages.at(-1)?.role === "user";
@@ -207,7 +210,7 @@ describe("clearing", () => {
     ["pays", undefined, dear],
     ["costs more than it saves", dear, undefined],
   ] as const)(
-    "follows the prices of the model that answers, where it %s",
+    "follows the prices of the answering model, where it %s",
     async (outcome, cost, chosen) => {
       const settings = quickSettings();
       const models = { a: chosen && { cost: chosen }, b: cost && { cost } };
@@ -228,8 +231,8 @@ describe("clearing", () => {
   );
 });
 
-describe("a message that comes meanwhile", () => {
-  it("is read by the fallback", async () => {
+describe("during a fallback", () => {
+  it("a message reaches the fallback", async () => {
     const settings = quickSettings({ "retry.baseDelayMs": 50 });
     const seen: string[] = [];
     const hears: Scenario = ({ lastUserText }) => {
@@ -247,7 +250,7 @@ describe("a message that comes meanwhile", () => {
     expect(new Set(writers(test))).toEqual(new Set(["b/one"]));
   });
 
-  it("and an abort as the fallback begins, leave nothing behind", async () => {
+  it("a message and an abort leave nothing behind", async () => {
     const stalls = () => turn("x", { fault: { kind: "stall", afterDeltas: 0 } });
     const test = await createFallbackSession({ a: down(), b: stalls });
     const running = test.session.prompt("hi");
@@ -257,7 +260,7 @@ describe("a message that comes meanwhile", () => {
     expect(test.session.isBusy).toBe(false);
   });
 
-  it("is an abort while a key of the fallback is looked up", async () => {
+  it("an abort counts while the fallback's key is being resolved", async () => {
     const test = await createFallbackSession({ a: down(), b: ["b"] });
     const { registry } = test.session.models;
     const plain = registry.requestAuth.bind(registry);
@@ -274,7 +277,7 @@ describe("a message that comes meanwhile", () => {
     expect(fallbacksOf(test)).toEqual([]);
   });
 
-  it("is another choice of a model while a key of the fallback is looked up", async () => {
+  it("another model can be chosen while the fallback's key is being resolved", async () => {
     const test = await createFallbackSession({ a: down(), b: ["b"], c: ["c"] });
     const { registry } = test.session.models;
     const plain = registry.requestAuth.bind(registry);
@@ -289,7 +292,7 @@ describe("a message that comes meanwhile", () => {
 });
 
 describe("an answer with a schema", () => {
-  it("is asked of the fallback, too", async () => {
+  it("is also requested from the fallback", async () => {
     const outputSchema = {
       type: "object",
       properties: { sum: { type: "number" } },

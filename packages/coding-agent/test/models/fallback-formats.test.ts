@@ -1,4 +1,4 @@
-/** Conversations that cross from each wire format to each other one and back, against the vendors' rules. */
+/** Conversations that switch between each pair of wire formats and back, checked against the vendors' rules. */
 import { createStream } from "@tau-agent/ai";
 import {
   type LoopbackApi,
@@ -30,7 +30,7 @@ const says = (name: string) =>
     toolCall("ls", { path: "." }),
   ]);
 
-/** Looks around with a tool, says so, and so on. */
+/** Looks around with a tool, reports, and repeats. */
 const scenario = (name: string): Scenario => [
   says(name),
   `${name} 1`,
@@ -40,9 +40,9 @@ const scenario = (name: string): Scenario => [
   `${name} 3`,
 ];
 
-/** A conversation that `from` begins, `to` goes on with, and `from` again after the cooldown. */
+/** A conversation that `from` begins, `to` continues, and `from` takes back after the cooldown. */
 async function cross(from: LoopbackApi, to: LoopbackApi, more: { readsImages: boolean }) {
-  // Amid the second prompt, after its tool ran; each request is tried twice.
+  // Fails during the second prompt, after its tool ran; each request is tried twice.
   const faults = (index: number) => (index === 3 || index === 4 ? overloaded() : undefined);
   await using first = await startLoopbackServer({ scenario: scenario("first"), faults });
   await using second = await startLoopbackServer({ scenario: scenario("second") });
@@ -78,7 +78,7 @@ const pairs = loopbackApis.flatMap((from) => loopbackApis.map((to) => [from, to]
 
 describe("a fallback", () => {
   it.each(slice(pairs, 16))(
-    "from %s to %s reads what was said, and the other way round",
+    "from %s to %s reads the conversation, and the way back works",
     async (from, to) => {
       for (const readsImages of [true, false]) {
         const crossed = await cross(from, to, { readsImages });

@@ -13,7 +13,7 @@ import {
 const status = (code: number, message = "no"): Fault => ({ kind: "status", status: code, message });
 
 describe("a model that fails", () => {
-  it("is replaced by the next of the list once its retries are used up", async () => {
+  it("is replaced by the next model of the list after its retries", async () => {
     let asked = 0;
     const failing = () => {
       asked += 1;
@@ -68,7 +68,7 @@ describe("a model that fails", () => {
     ["quota", status(429, "insufficient_quota: You exceeded your current quota"), "quota"],
     ["auth", status(401), "auth"],
     ["auth", status(403), "auth"],
-  ])("is replaced for want of %s only where the settings say so", async (on, fault, reason) => {
+  ])("is replaced for lack of %s only if the settings say so", async (on, fault, reason) => {
     const vendors = { a: down(fault), b: ["from b"] };
     const plain = await createFallbackSession(vendors);
     expect(await plain.session.prompt("hi")).toMatchObject({ status: "error", code: reason });
@@ -98,7 +98,7 @@ describe("a model that fails", () => {
     expect(stored.messages).toEqual(test.session.messages);
   });
 
-  it("passes on down the list, and each model is tried once", async () => {
+  it("is replaced down the list, and each model is tried once", async () => {
     const vendors = { a: down(), b: down(status(503)), c: down(), d: ["from d"] };
     const test = await createFallbackSession(vendors);
     expect(await test.session.prompt("hi")).toMatchObject({ status: "completed" });
@@ -109,7 +109,7 @@ describe("a model that fails", () => {
     ]);
   });
 
-  it("is not replaced once somebody has cancelled the retries, or aborted", async () => {
+  it("is not replaced after the retries were cancelled, or the run aborted", async () => {
     const slow = quickSettings({ "retry.baseDelayMs": 60_000 });
     const cancelled = await createFallbackSession({ a: down(), b: ["b"] }, { settings: slow });
     const first = cancelled.session.prompt("hi");
@@ -124,14 +124,14 @@ describe("a model that fails", () => {
     expect([...fallbacksOf(cancelled), ...fallbacksOf(aborted)]).toEqual([]);
   });
 
-  it("is replaced at once where retries are off", async () => {
+  it("is replaced at once when retries are off", async () => {
     const settings = quickSettings({ "retry.enabled": false });
     const test = await createFallbackSession({ a: down(), b: ["b"] }, { settings });
     expect(await test.session.prompt("hi")).toMatchObject({ status: "completed" });
     expect(test.events.filter(({ type }) => type.startsWith("auto_retry"))).toEqual([]);
   });
 
-  it("is replaced amid a run, which keeps what its tools did", async () => {
+  it("is replaced during a run, which keeps its tool results", async () => {
     const failsLater = ({ index }: { index: number }) =>
       index === 0 ? turn(toolCall("ls", { path: "." })) : turn("", { fault: overloaded() });
     const test = await createFallbackSession({ a: failsLater, b: ["done"] });
@@ -145,7 +145,7 @@ describe("after a fallback", () => {
   const failsTwice = ({ index }: { index: number }) =>
     index < 2 ? turn("", { fault: overloaded() }) : `a ${index}`;
 
-  it("the chosen model is tried again with the first prompt after the cooldown", async () => {
+  it("retries the chosen model with the first prompt after the cooldown", async () => {
     const test = await createFallbackSession({ a: failsTwice, b: () => "b" });
     const { session } = test;
     await session.prompt("1");
@@ -157,7 +157,7 @@ describe("after a fallback", () => {
     expect(fallbacksOf(test)).toHaveLength(1);
   });
 
-  it("a model that somebody chooses answers at once, be it the one that failed", async () => {
+  it("lets a newly chosen model answer at once, even the one that failed", async () => {
     const test = await createFallbackSession({ a: failsTwice, b: () => "b", c: () => "c" });
     await test.session.prompt("1");
     await test.session.setModel("a", "one");
@@ -167,7 +167,7 @@ describe("after a fallback", () => {
     expect(writers(test)).toEqual(["b/one", "a/one", "c/one"]);
   });
 
-  it("the fallback's own failure is answered by the others, which may work again", async () => {
+  it("replaces a failing fallback with the others, including those that failed before", async () => {
     const once = ({ index }: { index: number }) =>
       index < 2 ? turn("", { fault: overloaded() }) : "b";
     const later = ({ index }: { index: number }) =>
@@ -179,7 +179,7 @@ describe("after a fallback", () => {
     expect(fallbacksOf(test).at(-1)).toBe("c/one b/one overloaded");
   });
 
-  it("a prompt begins with the chosen model when all have failed", async () => {
+  it("begins a prompt with the chosen model when all have failed", async () => {
     let asked = 0;
     const recovering = () => {
       asked += 1;
@@ -191,7 +191,7 @@ describe("after a fallback", () => {
     expect(writers(test).at(-1)).toBe("a/one");
   });
 
-  it("the state keeps the chosen model, and the file says which one that is", async () => {
+  it("keeps the chosen model in the state and the file", async () => {
     const test = await createFallbackSession({ a: down(), b: () => "b" });
     await test.session.prompt("1");
     expect(test.session.state.model).toMatchObject({ provider: "a", id: "one" });
@@ -208,7 +208,7 @@ describe("after a fallback", () => {
     });
   });
 
-  it("a session that is opened again goes on with the fallback until the cooldown is over", async () => {
+  it("continues a reopened session with the fallback until the cooldown has passed", async () => {
     const first = await createFallbackSession({ a: down(), b: () => "b" });
     await first.session.prompt("1");
     const path = first.session.log.path ?? "";
@@ -229,7 +229,7 @@ describe("after a fallback", () => {
   });
 });
 
-describe("a fallback that cannot be used", () => {
+describe("an unusable fallback", () => {
   it("is skipped without a key, and a diagnostic names it", async () => {
     const test = await createFallbackSession(
       { a: down(), b: ["b"] },
@@ -247,7 +247,7 @@ describe("a fallback that cannot be used", () => {
     expect(fallbacksOf(test)).toEqual(["a/one b/one overloaded"]);
   });
 
-  it("is skipped when the conversation does not fit its window", async () => {
+  it("is skipped when the conversation exceeds its context window", async () => {
     const models = { b: { contextWindow: 8_000 } };
     const long = "word ".repeat(20_000);
     const test = await createFallbackSession({ a: down(), b: ["b"], c: ["c"] }, { models });
@@ -264,7 +264,7 @@ describe("a fallback that cannot be used", () => {
     expect(only.events.filter(isType("agent_end")).at(-1)).toMatchObject({ willRetry: false });
   });
 
-  it("is the model itself, or there twice", async () => {
+  it("is ignored if it is the chosen model or a duplicate", async () => {
     const fallbackModels = ["a/one", "b/one", "b/one"];
     const test = await createFallbackSession({ a: down(), b: down() }, { fallbackModels });
     expect(await test.session.prompt("hi")).toMatchObject({ status: "error" });
@@ -283,7 +283,7 @@ describe("a fallback that cannot be used", () => {
     ).rejects.toMatchObject({ code: "model_not_found", message: expect.stringMatching(hint) });
   });
 
-  it("is left out with a diagnostic when settings misspell it, unless mistakes are refused", async () => {
+  it("is left out with a diagnostic when settings misspell it, or an error in strict mode", async () => {
     const settings = () => quickSettings({ fallbackModels: ["b/ones", "b/one"] });
     const options = { fallbackModels: undefined };
     const test = await createFallbackSession(

@@ -54,7 +54,7 @@ describe("a request that failed temporarily", () => {
     ]);
   });
 
-  it("is given up after the last attempt, with the error", async () => {
+  it("ends with the error after the last attempt", async () => {
     const { session, events } = await failing(10);
     expect(await session.prompt("hello")).toMatchObject({ status: "error" });
     expect(retries(events)).toHaveLength(4);
@@ -62,7 +62,7 @@ describe("a request that failed temporarily", () => {
     expect(session.messages.at(-1)).toMatchObject({ stopReason: "error" });
   });
 
-  it("waits as long as the vendor asks, and not at all when that is too long", async () => {
+  it("is retried after the delay that the vendor asks for, unless that is too long", async () => {
     const asked = await failing(1, rateLimited(0.05));
     await asked.session.prompt("hello");
     expect(retries(asked.events)[0]).toMatchObject({ delayMs: 50 });
@@ -78,7 +78,7 @@ describe("a request that failed temporarily", () => {
     });
   });
 
-  it("ends its wait on cancel, and on abort", async () => {
+  it("stops waiting on cancel and on abort", async () => {
     const cancelled = await failing(10);
     cancelled.session.settings.override("retry.baseDelayMs", 60_000);
     const first = cancelled.session.prompt("hello");
@@ -97,7 +97,7 @@ describe("a request that failed temporarily", () => {
     expect(await second).toMatchObject({ status: "aborted" });
   });
 
-  it("is asked of another model at once when that is chosen during the wait", async () => {
+  it("is sent to another model at once if one is chosen during the delay", async () => {
     const test = await failing(1);
     const { session, events } = test;
     session.settings.override("retry.baseDelayMs", 60_000);
@@ -110,7 +110,7 @@ describe("a request that failed temporarily", () => {
     expect(session.messages.at(-1)).toMatchObject({ model: "other" });
   });
 
-  it("is not retried after an attempt during which retrying was cancelled", async () => {
+  it("is not retried if retrying was cancelled during the attempt", async () => {
     const test = await failing(10);
     const { session, events } = test;
     const running = session.prompt("hello");
@@ -128,7 +128,7 @@ describe("a request that failed temporarily", () => {
     expect(retries(events)).toMatchObject([{ attempt: 1 }, { success: false }]);
   });
 
-  it("shows the same as after a reload when its wait was ended", async () => {
+  it("looks the same as after a reload when its delay was cancelled", async () => {
     const test = await failing(1, rateLimited(30));
     const { session } = test;
     const running = session.prompt("hello");
@@ -140,7 +140,7 @@ describe("a request that failed temporarily", () => {
     expect(stored.at(-1)).toMatchObject({ stopReason: "error" });
   });
 
-  it("is final when retrying is switched off, or the failure will not pass", async () => {
+  it("is not retried when retrying is off or the failure is permanent", async () => {
     const off = await failing(1);
     off.session.settings.override("retry.enabled", false);
     expect(await off.session.prompt("hello")).toMatchObject({ status: "error" });
@@ -157,7 +157,10 @@ describe("a request that failed temporarily", () => {
 
 const refused = { kind: "status", status: 401, message: "token revoked" } as const;
 
-/** A session whose vendor takes only one of a login's tokens; `keys` are those it was shown. */
+/**
+ * A session whose vendor accepts only one of a login's tokens; `keys` are the tokens that it
+ * received.
+ */
 async function loggedIn(
   good: string,
   refresh?: OAuthRefresh,
@@ -191,7 +194,7 @@ async function loggedIn(
 describe("a login whose tokens are refused", () => {
   const renewed = (access: string) => async () => ({ access, expires: Date.now() + 1e9 });
 
-  it("gets new ones, and the request is made again", async () => {
+  it("gets new tokens, and the request is repeated", async () => {
     const { session, events, keys, authFile } = await loggedIn("new", renewed("new"));
     expect(await session.prompt("hello")).toMatchObject({ status: "completed" });
     expect(keys).toEqual(["old", "new"]);
@@ -212,7 +215,7 @@ describe("a login whose tokens are refused", () => {
     expect(keys).toEqual(["old", "new", "new"]);
   });
 
-  it("is asked for new ones once: a second refusal is final, and the next prompt may ask again", async () => {
+  it("is renewed once: a second refusal is final, and the next prompt may renew again", async () => {
     let count = 0;
     const { session, events, keys } = await loggedIn("never", async () => {
       count += 1;
@@ -228,7 +231,7 @@ describe("a login whose tokens are refused", () => {
     expect(keys).toEqual(["old", "new1", "new1", "new2"]);
   });
 
-  it("that cannot be renewed is reported", async () => {
+  it("is reported if it cannot be renewed", async () => {
     const { session, events, keys } = await loggedIn("new", async () => {
       throw new TypeError("invalid_grant");
     });
@@ -242,7 +245,7 @@ describe("a login whose tokens are refused", () => {
     });
   });
 
-  it("uses those that another process has written", async () => {
+  it("uses tokens that another process has written", async () => {
     const { session, keys, store } = await loggedIn("theirs");
     await session.models.registry.keys.require("scripted");
     store({ type: "oauth", access: "theirs", refresh: "r2", expires: Date.now() + 1e9 });
@@ -250,7 +253,7 @@ describe("a login whose tokens are refused", () => {
     expect(keys).toEqual(["theirs"]);
   });
 
-  it("may be cancelled while it is renewed", async () => {
+  it("may be cancelled during its renewal", async () => {
     const test = await loggedIn("new", () => new Promise(() => {}));
     const prompt = test.session.prompt("hello");
     await eventOf(test, ({ type }) => type === "auto_retry_start");
@@ -281,7 +284,7 @@ describe("a login whose tokens are refused", () => {
     expect(retries(test.events)).toEqual([]);
   });
 
-  it("differs from a key, which is never renewed", async () => {
+  it("unlike a key, is renewed", async () => {
     const key = { type: "api_key", key: "old" };
     const { session, events, keys } = await loggedIn("new", renewed("new"), key);
     expect(await session.prompt("hello")).toMatchObject({ status: "error" });
@@ -291,7 +294,7 @@ describe("a login whose tokens are refused", () => {
 });
 
 describe("a retried attempt", () => {
-  it("leaves the context with the results of its calls, live and in the file alike", async () => {
+  it("leaves the context together with its tool results, both live and from the file", async () => {
     const fault = {
       kind: "error_event",
       message: "busy",
@@ -305,7 +308,7 @@ describe("a retried attempt", () => {
     const roles = session.messages.map(({ role }) => role);
     expect(roles).toEqual(["user", "assistant"]);
     const entries = session.log.tree.branch();
-    // The file keeps the attempt.
+    // The file keeps the failed attempt.
     expect(entries.filter(({ type }) => type === "message").length).toBeGreaterThan(2);
     expect(buildSessionContext(entries).messages).toEqual(session.messages);
   });

@@ -1,4 +1,4 @@
-// An MCP server whose one tool says the text of its argument.
+// An MCP server with one tool, which returns its argument.
 import { createInterface } from "node:readline";
 
 const [, , text] = process.argv;

@@ -12,7 +12,7 @@ import {
   unpaired,
 } from "../../src/create/__fixtures__/test-session.ts";
 
-/** A session with a batch of two calls. */
+/** A session with two calls in one reply. */
 async function withBatch() {
   const test = await createTestSession(({ messages, systemPrompt }) =>
     messages.length > 1 || systemPrompt.includes("summaries")
@@ -34,7 +34,7 @@ async function withBatch() {
   return { ...test, messages };
 }
 
-/** The file of a session whose host was killed after the first result of the batch. */
+/** The file of a session whose host was killed after the first result. */
 async function killed(): Promise<{ path: string; cwd: string; directory: string }> {
   const { session } = await withBatch();
   const { path = "", header } = session.log;
@@ -52,7 +52,7 @@ const messagesOf = (log: SessionLog): AgentMessage[] =>
 const textOf = (message: AgentMessage | undefined): string =>
   JSON.stringify(message && "content" in message ? message.content : undefined);
 
-describe("the calls of a host that was killed have a result", () => {
+describe("the calls of a killed host get a result", () => {
   it.each(["file", "fork"] as const)("when a session begins with a %s", async (kind) => {
     const { path, ...options } = await killed();
     const start = kind === "file" ? { kind, path } : { kind, from: path };
@@ -69,7 +69,7 @@ describe("the calls of a host that was killed have a result", () => {
     again.log.close();
   });
 
-  it("when a session begins with a log that somebody else has read", async () => {
+  it("when a session begins with a log that was read elsewhere", async () => {
     const { path, ...options } = await killed();
     const { header = { type: "session", id: "read", timestamp: "", cwd: "/" }, entries } =
       await readSessionFile(path);
@@ -79,7 +79,7 @@ describe("the calls of a host that was killed have a result", () => {
     expect(unpaired(messagesOf(opened.log))).toEqual([]);
   });
 
-  it("in a fork of one that another host goes on with, which says nothing of an end", async () => {
+  it("in a fork of a session that another host continues, without claiming that the call ended", async () => {
     const { path, ...options } = await killed();
     const owner = { pid: process.pid, host: "elsewhere", token: "t" };
     writeFileSync(`${path}.lock`, JSON.stringify(owner));
@@ -88,7 +88,7 @@ describe("the calls of a host that was killed have a result", () => {
     expect(textOf(messagesOf(log).at(-1))).toContain("goes on from before");
   });
 
-  it("when the session is switched to, and in a clone of it", async () => {
+  it("when the session is switched to or cloned", async () => {
     const { path } = await killed();
     const { session } = await createTestSession(() => "reply");
     await session.navigation.switchSession(path);
@@ -100,8 +100,8 @@ describe("the calls of a host that was killed have a result", () => {
   });
 });
 
-describe("a batch of calls that is left in its middle", () => {
-  it("is answered in a fork up to there", async () => {
+describe("a reply with two calls, one of them unanswered", () => {
+  it("gets the missing result in a fork that ends there", async () => {
     const { session, messages, written } = await withBatch();
     const [, , result] = messages;
     await session.navigation.fork(result?.id ?? "", { position: "at" });
@@ -111,7 +111,7 @@ describe("a batch of calls that is left in its middle", () => {
     expect(written().filter(({ message }) => message?.role === "toolResult")).toHaveLength(2);
   });
 
-  it("is answered in a fork before a message that another program put after it", async () => {
+  it("gets the missing result in a fork, before a message that another program appended", async () => {
     const { path } = await killed();
     const last = JSON.parse(readFileSync(path, "utf8").trimEnd().split("\n").at(-1) ?? "");
     const message = { role: "user", content: "and?", timestamp: 1 };
@@ -124,7 +124,7 @@ describe("a batch of calls that is left in its middle", () => {
     expect(unpaired(session.messages)).toEqual([]);
   });
 
-  it("stays as it is for who looks, and is answered when the conversation goes on", async () => {
+  it("stays unchanged for a reader, and gets the missing result when the conversation continues", async () => {
     const { session, messages, written } = await withBatch();
     const [, reply] = messages;
     await session.navigation.navigate(reply?.id ?? "");
@@ -143,7 +143,7 @@ describe("a batch of calls that is left in its middle", () => {
     expect(entries).toHaveLength(session.messages.length);
   });
 
-  it("is answered before the summary of the branch that is left for it", async () => {
+  it("gets the missing result before the summary of the branch that is left", async () => {
     const { session, messages } = await withBatch();
     const [, , result] = messages;
     await session.navigation.navigate(result?.id ?? "", { summarize: true });

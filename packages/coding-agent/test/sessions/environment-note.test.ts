@@ -14,7 +14,7 @@ async function recording() {
 }
 
 describe("date and platform", () => {
-  it("join the first user message in requests, and are nowhere else", async () => {
+  it("are added to the first user message in requests, and nowhere else", async () => {
     const { session, requests, written } = await recording();
     await session.prompt("hello");
     const now = new Date();
@@ -31,7 +31,7 @@ describe("date and platform", () => {
     });
   });
 
-  it("keep the bytes of earlier messages, also when the session is resumed", async () => {
+  it("keep the bytes of earlier messages, even after a resume", async () => {
     const first = await recording();
     await first.session.prompt("one");
     await first.session.prompt("two");
@@ -51,7 +51,7 @@ describe("date and platform", () => {
     expect(await second.session.prompt("three")).toMatchObject({ status: "completed" });
   });
 
-  it("are said again beside the next prompt once the date has changed", async () => {
+  it("are repeated with the next prompt once the date has changed", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date(2026, 10, 22, 12) });
     try {
       const { session, requests } = await recording();
@@ -65,7 +65,7 @@ describe("date and platform", () => {
     }
   });
 
-  it("stay with a conversation whose first message was summarised", async () => {
+  it("are kept in a conversation whose first message was summarised", async () => {
     const { session, requests } = await recording();
     session.settings.override("compaction.keepRecentTokens", 1);
     for (const prompt of ["one", "two"]) await session.prompt(prompt);

@@ -22,7 +22,7 @@ const open = (cwd: string, id: string) => {
   });
 };
 
-it("a listed session has its file before anything is said, and keeps notes in it", async () => {
+it("gives a listed session its file before the first message, and keeps notes in it", async () => {
   const session = await open("project", "first");
   const { path = "" } = session.log;
   expect(JSON.parse(readFileSync(path, "utf8").split("\n", 1)[0] ?? "")).toMatchObject({
@@ -37,7 +37,7 @@ it("a listed session has its file before anything is said, and keeps notes in it
   expect(listed.map(({ id }) => id)).toEqual(["first"]);
 });
 
-it("a session is found by its whole id, in any project, whatever its file is called", async () => {
+it("finds a session by its full id, in any project and under any file name", async () => {
   const agentDirectory = join(folder, "agent");
   const one = await open("one", "abc");
   const two = await open("two", "abcdef");

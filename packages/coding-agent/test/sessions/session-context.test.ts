@@ -33,7 +33,7 @@ const textOf = ({ content }: { content: unknown }): string =>
   typeof content === "string" ? content : JSON.stringify(content).replace(/.*"text":"|".*/g, "");
 
 describe("buildSessionContext", () => {
-  it("knows the model and the level the branch ended with", () => {
+  it("returns the model and thinking level at the end of the branch", () => {
     const branch = chain(
       { type: "model_change", provider: "p", modelId: "m" },
       { type: "thinking_level_change", thinkingLevel: "low" },
@@ -52,7 +52,7 @@ describe("buildSessionContext", () => {
     });
   });
 
-  it("puts the summary first, then what was kept, then what came after", () => {
+  it("puts the summary first, then the kept messages, then the later ones", () => {
     const branch = chain(
       message(user("0")),
       message(user("1")),
@@ -68,7 +68,7 @@ describe("buildSessionContext", () => {
     ]);
   });
 
-  it("counts only the latest compaction", () => {
+  it("applies only the latest compaction", () => {
     const branch = chain(
       message(user("0")),
       compaction("0", "old"),
@@ -78,14 +78,14 @@ describe("buildSessionContext", () => {
     expect(shown(buildSessionContext(branch).messages)).toEqual(["compactionSummary:new", "2"]);
   });
 
-  it("keeps nothing when a compaction names itself or an entry that is gone", () => {
+  it("keeps nothing when a compaction names itself or a missing entry", () => {
     for (const kept of ["1", "elsewhere"]) {
       const branch = chain(message(user("0")), compaction(kept), message(user("2")));
       expect(shown(buildSessionContext(branch).messages)).toEqual(["compactionSummary:S", "2"]);
     }
   });
 
-  it("takes in custom messages and branch summaries, and leaves state out", () => {
+  it("includes custom messages and branch summaries, and leaves out state entries", () => {
     const branch = chain(
       { type: "custom", customType: "x", data: 1 },
       { type: "custom_message", customType: "x", content: "note", display: true },
@@ -101,7 +101,7 @@ describe("buildSessionContext", () => {
     expect(summary?.content).toContain("<summary>\nwent there\n</summary>");
   });
 
-  it("makes what other programs wrote safe to use", () => {
+  it("makes entries of other programs safe to use", () => {
     const branch = chain(
       message(user(null as never)),
       message(assistant("", { content: "plain" as never, usage: undefined as never })),
@@ -127,7 +127,7 @@ describe("toLlmMessages", () => {
   };
   const textFor = (overrides: object) => toLlmMessages([{ ...bash, ...overrides }])[0]?.content;
 
-  it("shows a client's command as the document has it", () => {
+  it("renders a client's command as documented", () => {
     expect(textFor({})).toBe("Ran `ls`\n```\na\nb\n```");
     expect(textFor({ output: "" })).toBe("Ran `ls`\n(no output)");
     expect(textFor({ exitCode: 2 })).toMatch(/Command exited with code 2$/);
@@ -137,12 +137,12 @@ describe("toLlmMessages", () => {
     );
   });
 
-  it("leaves out what is excluded and roles it does not know", () => {
+  it("leaves out excluded messages and unknown roles", () => {
     expect(textFor({ excludeFromContext: true })).toBeUndefined();
     expect(toLlmMessages([{ role: "hologram" } as never])).toEqual([]);
   });
 
-  it("gives the same object for the same message each time, where a session asks", () => {
+  it("returns the same object for the same message on each call for a session", () => {
     const convert = createLlmConverter();
     const [first] = convert([bash]);
     const [again, other] = convert([bash, { ...bash }]);

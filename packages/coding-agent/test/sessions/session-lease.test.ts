@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../src/create/__fixtures__/test-session.ts";
 
 const hour = 3_600_000;
 
-/** A session whose lease was last refreshed so long ago, or will be. */
+/** A session whose lease was last refreshed this long ago; a negative age is in the future. */
 function leased(ageMs: number, change: (owner: Record<string, unknown>) => object = (own) => own) {
   const path = join(temporaryFolder(), "s.jsonl");
   const lock = `${path}.lock`;
@@ -22,24 +22,24 @@ function leased(ageMs: number, change: (owner: Record<string, unknown>) => objec
   return path;
 }
 
-it("is kept by a living owner on this machine that has slept for an hour", () => {
+it("a lease is kept by a living owner on this machine that has slept for an hour", () => {
   expect(SessionLease.isHeld(leased(hour))).toBe(true);
 });
 
 it.runIf(process.platform === "linux")(
-  "is free when another process got the owner's number",
+  "a lease is free when another process got the owner's process id",
   () => {
     expect(SessionLease.isHeld(leased(0, (own) => ({ ...own, start: "other 1" })))).toBe(false);
   },
 );
 
-it("is free when its owner on another machine has not refreshed it", () => {
+it("a lease is free when its owner on another machine has stopped refreshing it", () => {
   const elsewhere = (own: object) => ({ ...own, host: "elsewhere" });
   expect(SessionLease.isHeld(leased(0, elsewhere))).toBe(true);
   expect(SessionLease.isHeld(leased(hour, elsewhere))).toBe(false);
 });
 
-it("is free when it is dated in the future and nobody here holds it", () => {
+it("a lease is free when its date is in the future and no process on this machine holds it", () => {
   expect(SessionLease.isHeld(leased(-hour, (own) => ({ ...own, host: "elsewhere" })))).toBe(false);
   expect(SessionLease.isHeld(leased(-hour, () => ({})))).toBe(false);
   const dead = (own: object) => ({ ...own, host: hostname(), pid: 2 ** 22 + 1 });

@@ -18,7 +18,7 @@ import { runEditTool } from "../../src/tools/edit/edit.ts";
 import { runReadTool } from "../../src/tools/read/read.ts";
 import { runWriteTool } from "../../src/tools/write/write.ts";
 
-/** What a tool works with when a job exchanges a folder for a link right after a path was found to be good. */
+/** A tool environment in which a folder is replaced by a link right after its path was approved. */
 function exchanging(
   place: SandboxedPlace,
   after: "refuseRead" | "refuseWrite",
@@ -51,7 +51,7 @@ function prepare(place: SandboxedPlace): void {
 }
 
 describeWith(bubblewrapIsMissing)("a link that is exchanged between check and opening", () => {
-  it("leads no write out", async () => {
+  it("cannot redirect a write outside", async () => {
     await using place = new SandboxedPlace();
     prepare(place);
     await place.enter();
@@ -61,7 +61,7 @@ describeWith(bubblewrapIsMissing)("a link that is exchanged between check and op
     expect(readFileSync(join(place.outside, "file"), "utf8")).toBe("untouched");
   });
 
-  it("leads no new file out", async () => {
+  it("cannot redirect a new file outside", async () => {
     await using place = new SandboxedPlace();
     prepare(place);
     await place.enter();
@@ -71,7 +71,7 @@ describeWith(bubblewrapIsMissing)("a link that is exchanged between check and op
     expect(existsSync(join(place.outside, "new"))).toBe(false);
   });
 
-  it("leads no edit out", async () => {
+  it("cannot redirect an edit outside", async () => {
     await using place = new SandboxedPlace();
     prepare(place);
     await place.enter();
@@ -81,7 +81,7 @@ describeWith(bubblewrapIsMissing)("a link that is exchanged between check and op
     expect(readFileSync(join(place.outside, "file"), "utf8")).toBe("untouched");
   });
 
-  it.each([10, 400_000])("leads no read of %i bytes to a closed file", async (size) => {
+  it.each([10, 400_000])("cannot redirect a read of %i bytes to a closed file", async (size) => {
     await using place = new SandboxedPlace();
     prepare(place);
     writeFileSync(join(place.outside, "file"), `the-secret${" ".repeat(size)}`);

@@ -17,8 +17,8 @@ const schema = {
 const city = { city: "Ulm", people: 128_928 };
 const answer = (value: Record<string, unknown>) => JSON.stringify(value);
 
-describe("an answer of a given shape", () => {
-  it("is given as a text, with the tools and instructions as they were", async () => {
+describe("an answer with a schema", () => {
+  it("is given as text, with tools and instructions unchanged", async () => {
     const requests: ScenarioRequest[] = [];
     const { session, events } = await createTestSession((request) => {
       requests.push(request);
@@ -44,7 +44,7 @@ describe("an answer of a given shape", () => {
     ]);
     await session.prompt("And now?");
     expect(requests[1]?.tools).toEqual(requests[0]?.tools);
-    // The user's words stay as they are, and what joined them stays in later requests.
+    // The user's words stay as they are, and the added format stays in later requests.
     expect(userTexts(session.messages)).toEqual(["Which city?", "And now?"]);
     const first = requests.map(({ messages }) => JSON.stringify(messages[0]));
     expect(first[0]).toContain("<output-format>");
@@ -55,13 +55,13 @@ describe("an answer of a given shape", () => {
     ["alone", JSON.stringify(city)],
     ["in a fence", `Here it is:\n\n\`\`\`json\n${JSON.stringify(city, null, 2)}\n\`\`\`\n`],
     ["as JSON in a string", JSON.stringify(JSON.stringify(city))],
-  ])("counts as a text, %s", async (_, text) => {
+  ])("counts as an answer when it is a text, %s", async (_, text) => {
     const { session } = await createTestSession([text]);
     const result = await session.prompt("Which city?", { outputSchema: schema });
     expect(result).toMatchObject({ output: city, outputStatus: "valid", outputAttempts: 1, text });
   });
 
-  it("does not count as a text in the middle of prose", async () => {
+  it("does not count in the middle of prose", async () => {
     const { session } = await createTestSession([
       `I think ${JSON.stringify(city)} fits.`,
       answer(city),
@@ -70,7 +70,7 @@ describe("an answer of a given shape", () => {
     expect(result).toMatchObject({ output: city, outputStatus: "valid", outputAttempts: 2 });
   });
 
-  it("is asked for again, with what was wrong", async () => {
+  it("is requested again with the problems", async () => {
     const requests: ScenarioRequest[] = [];
     const replies = ["No idea.", answer({ city: "Ulm" }), answer(city)];
     const { session, events } = await createTestSession((request) => {
@@ -100,7 +100,7 @@ describe("an answer of a given shape", () => {
     expect(result.text).not.toBe("");
   });
 
-  it("with a number that JSON cannot write is invalid", async () => {
+  it("is invalid with a number that JSON cannot represent", async () => {
     const { session } = await createTestSession(() => '{"x": 1e400}');
     const result = await session.prompt("How many?", {
       outputSchema: { type: "object", properties: { x: { type: "number" } } },
@@ -110,7 +110,7 @@ describe("an answer of a given shape", () => {
     expect(userTexts(session.messages).join()).not.toContain("null");
   });
 
-  it("counts its attempts for each prompt again", async () => {
+  it("counts its attempts separately for each prompt", async () => {
     const { session } = await createTestSession(["no", answer(city), "no", answer(city)]);
     for (const prompt of ["one", "two"]) {
       const result = await session.prompt(prompt, { outputSchema: schema });
@@ -131,7 +131,7 @@ describe("an answer of a given shape", () => {
     expect(await aborted).toMatchObject({ status: "aborted", outputStatus: "absent" });
   });
 
-  it("comes before follow-ups, and after the work", async () => {
+  it("comes after the work and before follow-ups", async () => {
     const { session } = await createTestSession([
       turn(toolCall("bash", { command: "sleep 0.1" })),
       "not JSON",
@@ -153,7 +153,7 @@ describe("an answer of a given shape", () => {
       { anyOf: [{ type: "null" }, { $ref: "#/$defs/a" }], $defs: { a: { const: 1 } } },
       1,
     ],
-  ])("may be %s: the wire has an object", async (_, outputSchema, value) => {
+  ])("may be %s: the request wraps it in an object", async (_, outputSchema, value) => {
     const requests: ScenarioRequest[] = [];
     const { session } = await createTestSession((request) => {
       requests.push(request);
@@ -164,7 +164,7 @@ describe("an answer of a given shape", () => {
     expect(await session.prompt("again", { outputSchema })).toMatchObject({ output: value });
   });
 
-  it("has the type that a zod type says, and what it makes of it", async () => {
+  it("has the type of a zod schema, and its transformed value", async () => {
     const { session } = await createTestSession([
       answer({ day: "today" }),
       answer({ day: "2026-11-22" }),
@@ -199,7 +199,7 @@ describe("an answer of a given shape", () => {
     expect(session.messages).toEqual([]);
   });
 
-  it("keeps what it asked for in a session that is opened again", async () => {
+  it("keeps the added format in a reopened session", async () => {
     const test = await createTestSession([answer(city)]);
     await test.session.prompt("Which city?", { outputSchema: schema });
     const path = test.session.log.path ?? "";

@@ -6,7 +6,7 @@ import { createTestSession, keyless } from "../../src/create/__fixtures__/test-s
 
 const numbers = { type: "array", items: { type: "number" }, $comment: "no object at the root" };
 
-/** A prompt for numbers over a vendor's wire format, whose server enforces the vendor's rules. */
+/** A prompt for numbers in a vendor's wire format, on a server that enforces the vendor's rules. */
 async function ask(api: LoopbackApi, overrides: Partial<Model>, answers: "form" | "text") {
   await using server = await startLoopbackServer({
     scenario: ({ index }) => JSON.stringify({ value: index === 0 ? "three" : [1, 2] }),
@@ -31,8 +31,8 @@ async function ask(api: LoopbackApi, overrides: Partial<Model>, answers: "form" 
 
 const expected = { output: [1, 2], outputStatus: "valid", outputAttempts: 2 };
 
-describe("an answer of a given shape", () => {
-  it.each(loopbackApis)("is asked for in a message over %s", async (api) => {
+describe("an answer with a schema", () => {
+  it.each(loopbackApis)("is requested in a message over %s", async (api) => {
     const { result } = await ask(api, {}, "text");
     expect(result).toMatchObject(expected);
   });
@@ -43,19 +43,19 @@ describe("an answer of a given shape", () => {
     ["anthropic-messages", { compat: { supportsOutputSchema: true } }],
     ["google-generative-ai", { id: "gemini-2.5-pro" }],
   ] as const)(
-    "is asked for in a message where %s would lose its cache, or refuse",
+    "is requested in a message where %s would lose its cache or refuse the request",
     async (api, of) => {
       expect((await ask(api, of, "text")).result).toMatchObject(expected);
     },
   );
 
-  it("is asked for in Google's own form, beside tools", async () => {
+  it("is requested with Google's own parameter, next to tools", async () => {
     const { result, body } = await ask("google-generative-ai", { id: "gemini-3-pro" }, "form");
     expect(result).toMatchObject(expected);
     expect(body.generationConfig).toMatchObject({ responseMimeType: "application/json" });
   });
 
-  it("is asked for in the form of a server that models.json says to have it", async () => {
+  it("is requested with the parameter of a server that supports it according to models.json", async () => {
     const compat = { supportsOutputSchema: true };
     expect((await ask("openai-completions", { compat }, "form")).result).toMatchObject(expected);
   });

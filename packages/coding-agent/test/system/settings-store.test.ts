@@ -29,7 +29,7 @@ const load = (isProjectTrusted = true) =>
   SettingsStore.load({ agentDirectory, cwd, isProjectTrusted });
 
 describe("reading settings", () => {
-  it("gives defaults without files", async () => {
+  it("returns defaults without files", async () => {
     const settings = await load();
     expect(settings.get("compaction.reserveTokens")).toBe(20_000);
     expect(settings.get("defaultModel")).toBeUndefined();
@@ -38,7 +38,7 @@ describe("reading settings", () => {
     expectTypeOf(settings.get("task.budget.maxCostUsd")).toEqualTypeOf<number | undefined>();
   });
 
-  it("reads nested and dotted keys, also mixed", async () => {
+  it("reads nested and dotted keys, even mixed", async () => {
     putUser({
       "task.budget.maxCostUsd": 1,
       "task.budget": { maxToolCalls: 5 },
@@ -66,13 +66,13 @@ describe("reading settings", () => {
     expect(settings.get("compaction.keepRecentTokens")).toBe(9);
   });
 
-  it("merges objects with names of the user's choosing", async () => {
+  it("merges objects whose keys are chosen by the user", async () => {
     putUser({ modelThinkingLevels: { "a/b": "low", "c/d": "high" } });
     putProject({ modelThinkingLevels: { "a/b": "off" } });
     expect((await load()).get("modelThinkingLevels")).toEqual({ "a/b": "off", "c/d": "high" });
   });
 
-  it("reads omp.jsonc beside settings.json, which is stronger", async () => {
+  it("reads omp.jsonc as well as settings.json, which takes precedence", async () => {
     put(
       join(agentDirectory, "omp.jsonc"),
       '{ "retry.maxRetries": 1, "interruptMode": "wait" /* x */ }',
@@ -83,12 +83,12 @@ describe("reading settings", () => {
     expect(settings.get("interruptMode")).toBe("wait");
   });
 
-  it("takes queueMode of older files as steeringMode", async () => {
+  it("reads queueMode of older files as steeringMode", async () => {
     putUser({ queueMode: "all" });
     expect((await load()).get("steeringMode")).toBe("all");
   });
 
-  it("keeps the resource lists of both scopes and says where each entry is from", async () => {
+  it("keeps the resource lists of both scopes and names the source of each entry", async () => {
     putUser({ skills: ["mine"] });
     putProject({ skills: ["ours"] });
     const settings = await load();
@@ -101,7 +101,7 @@ describe("reading settings", () => {
 });
 
 describe("problems in settings", () => {
-  it("drops a value of the wrong type alone and names key, type and file", async () => {
+  it("drops only a value of the wrong type, and names key, type and file", async () => {
     const path = putUser({ retry: { maxRetries: "3", baseDelayMs: 5 } });
     const settings = await load();
     expect(settings.get("retry.maxRetries")).toBe(3);
@@ -124,7 +124,7 @@ describe("problems in settings", () => {
     expect(settings.diagnostics[0]?.message).toContain("compaction must be an object");
   });
 
-  it("warns of an unknown key but not of a terminal's", async () => {
+  it("warns about an unknown key, but not about a terminal setting", async () => {
     putUser({ theme: "dark", compaction: { enabeld: true } });
     const { diagnostics } = await load();
     expect(diagnostics).toHaveLength(1);
@@ -139,7 +139,7 @@ describe("problems in settings", () => {
     expect(settings.get("packages")).toEqual(packages);
   });
 
-  it("runs on defaults when a file does not parse, and says the line", async () => {
+  it("uses defaults when a file does not parse, and names the line", async () => {
     const path = putUser('{\n  "retry": {\n');
     const settings = await load();
     expect(settings.get("retry.maxRetries")).toBe(3);
@@ -161,7 +161,7 @@ describe("problems in settings", () => {
     expect(settings.diagnostics).toMatchObject([{ message: expect.stringMatching(reason) }]);
   });
 
-  it("takes what a project's file limits as everything when it is too large", async () => {
+  it("treats an oversized project file as one that limits everything", async () => {
     putProject(`{"x": "${"x".repeat(1_100_000)}"}`);
     const { permissionFiles } = await load(false);
     const found = settlePermissions(permissionFiles, false);
@@ -171,7 +171,7 @@ describe("problems in settings", () => {
     );
   });
 
-  it("does not let a file change prototypes", async () => {
+  it("does not let a file modify prototypes", async () => {
     putUser('{ "__proto__": { "polluted": 1 }, "modelThinkingLevels": { "__proto__": "high" } }');
     putProject('{ "modelThinkingLevels": { "__proto__": "low" } }');
     const settings = await load();
@@ -181,7 +181,7 @@ describe("problems in settings", () => {
 });
 
 describe("trust", () => {
-  it("leaves project settings out until the project is trusted, sessionDir included", async () => {
+  it("leaves out project settings, including sessionDir, until the project is trusted", async () => {
     putProject({ retry: { maxRetries: 9 }, sessionDir: "/elsewhere", bogus: 1 });
     const settings = await load(false);
     expect(settings.get("retry.maxRetries")).toBe(3);
@@ -201,7 +201,7 @@ describe("trust", () => {
 });
 
 describe("changing settings", () => {
-  it("overrides for the session without touching a file", async () => {
+  it("overrides a value for the session without changing a file", async () => {
     const path = putUser({ steeringMode: "one-at-a-time" });
     const before = readFileSync(path, "utf8");
     const settings = await load();
@@ -212,12 +212,12 @@ describe("changing settings", () => {
     expect(readFileSync(path, "utf8")).toBe(before);
   });
 
-  it("refuses an override that does not fit", () => {
+  it("refuses an invalid override", () => {
     const settings = SettingsStore.inMemory();
     expect(() => settings.override("retry.maxRetries", -1)).toThrow(/retry\.maxRetries must be/);
   });
 
-  it("saves only what changed and keeps comments, dotted keys and edits made meanwhile", async () => {
+  it("saves only changed values and keeps comments, dotted keys and concurrent edits", async () => {
     putUser("{}");
     const settings = await load();
     const path = putUser(
@@ -245,7 +245,7 @@ describe("changing settings", () => {
     expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ defaultProvider: "y" });
   });
 
-  it("leaves a file that does not parse as it is", async () => {
+  it("leaves a file that does not parse unchanged", async () => {
     const path = putUser("{ broken");
     const settings = await load();
     const saving = settings.save("user", { defaultModel: "x" });
@@ -253,7 +253,7 @@ describe("changing settings", () => {
     expect(readFileSync(path, "utf8")).toBe("{ broken");
   });
 
-  it("appends to a list and keeps its comments, and makes a missing one", async () => {
+  it("appends to a list and keeps its comments, and creates a missing list", async () => {
     const path = putUser('{\n  "enabledModels": [\n    // the cheap one\n    "a/b"\n  ]\n}\n');
     const settings = await load();
     await settings.append("user", "enabledModels", "c/d");
@@ -296,7 +296,7 @@ describe("settings without files", () => {
     ]);
   });
 
-  it("are refused when a value does not fit", () => {
+  it("are refused when a value is invalid", () => {
     const values = { "retry.maxRetries": "many" } as never;
     expect(() => SettingsStore.inMemory(values)).toThrow("retry.maxRetries must be");
   });

@@ -18,12 +18,12 @@ import type { CreateAgentSessionOptions } from "../../../src/create/options/sess
 
 type Vendors = Readonly<Record<string, Scenario>>;
 
-/** Settings with which retries take no time, and one is enough. */
+/** Settings with a single retry and no delay. */
 export function quickSettings(more: object = {}): SettingsStore {
   return SettingsStore.inMemory({ "retry.baseDelayMs": 1, "retry.maxRetries": 1, ...more });
 }
 
-/** What lets a session ask scripted vendors: each has one model, `<vendor>/one`. */
+/** Options for a session with scripted vendors, each with one model: `<vendor>/one`. */
 export function vendorOptions(
   vendors: Vendors,
   models: Readonly<Record<string, Partial<Model>>> = {},
@@ -44,13 +44,13 @@ export function vendorOptions(
   };
 }
 
-/** How a session over scripted vendors is made. */
+/** Options of a session with scripted vendors. */
 interface FallbackOptions extends Omit<Partial<CreateAgentSessionOptions>, "models"> {
-  /** What differs of the vendors' models. */
+  /** How the vendors' models differ. */
   readonly models?: Readonly<Record<string, Partial<Model>>> | undefined;
 }
 
-/** A session over scripted vendors: the first is chosen, the others are its fallbacks in this order. */
+/** A session with scripted vendors: the first is chosen, the others are its fallbacks in this order. */
 export async function createFallbackSession(
   vendors: Vendors,
   { models, ...options }: FallbackOptions = {},
@@ -70,14 +70,14 @@ export const down =
   () =>
     turn("", { fault });
 
-/** Which models wrote the replies of the conversation. */
+/** The models that wrote the replies of the conversation. */
 export function writers({ session }: Pick<TestSession, "session">): string[] {
   return session.messages.flatMap((message) =>
     message.role === "assistant" ? [`${message.provider}/${message.model}`] : [],
   );
 }
 
-/** What the fallbacks of a session were, as its events said. */
+/** The fallbacks that a session reported in its events. */
 export function fallbacksOf({ events }: Pick<TestSession, "events">): string[] {
   return events.flatMap((event) =>
     event.type === "model_fallback" ? [`${event.from} ${event.to} ${event.reason}`] : [],
