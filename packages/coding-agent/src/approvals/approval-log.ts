@@ -2,7 +2,7 @@ import type { ApprovalEntry } from "@tau-agent/rpc-protocol";
 
 type Phase<Name extends ApprovalEntry["phase"]> = Extract<ApprovalEntry, { phase: Name }>;
 
-/** Questions and answers in a session's file. */
+/** Records questions and answers in a session's log. */
 export class ApprovalLog {
   readonly #append: (entry: ApprovalEntry) => void;
 
@@ -27,7 +27,7 @@ export class ApprovalLog {
     this.#append({ phase: "asked", ...present(question) });
   }
 
-  /** Written before the tool begins, or does not. */
+  /** Written before the tool begins or is denied. */
   answered(answer: Omit<Phase<"answered">, "phase">): void {
     this.#append({ phase: "answered", ...present(answer) });
   }

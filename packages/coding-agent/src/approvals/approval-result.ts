@@ -5,7 +5,7 @@ import type { Answer, AnswerProblem } from "@tau-agent/system";
 import { readRule } from "../permissions/rules/rule.ts";
 
 export interface ApprovalChecks {
-  /** Throws if a tool does not take these arguments. */
+  /** Throws if the tool does not accept these arguments. */
   readonly checkInput?: ((input: Record<string, unknown>) => void) | undefined;
   readonly isProjectTrusted: boolean;
   /** Whether the host's policy decides how long answers may last. */

@@ -17,7 +17,7 @@ import { asking, bash, writeCall } from "./__fixtures__/asking.ts";
 const allow: ApprovalResult = { decision: "allow" };
 
 describe("a call that needs an approval", () => {
-  it("is asked about after its start, and runs once it is allowed", async () => {
+  it("raises a question after its start, and runs once it is allowed", async () => {
     const test = await asking([turn(bash("echo hi > out")), "done"], [allow]);
     const result = await test.session.prompt("go");
     expect(result.status).toBe("completed");
@@ -43,7 +43,7 @@ describe("a call that needs an approval", () => {
     ]);
   });
 
-  it("is one for another shell than bash, whatever rules allow", async () => {
+  it("is needed for any shell other than bash, whatever rules allow", async () => {
     const test = await asking([turn(bash("echo hi")), "done"], [allow], {
       settings: SettingsStore.inMemory({ shellPath: "/usr/bin/fish" }),
       permissions: { mode: "ask", rules: [{ tool: "bash", match: "echo *", action: "allow" }] },
@@ -65,7 +65,7 @@ describe("a call that needs an approval", () => {
     ]);
   });
 
-  it("that is denied does not run, says why, and leaves the others alone", async () => {
+  it("does not run when denied, reports the reason, and leaves other calls alone", async () => {
     const calls = turn([bash("touch a"), bash("touch b")]);
     const test = await asking([calls, "done"], [{ decision: "deny", message: "not now" }, allow]);
     expect((await test.session.prompt("go")).status).toBe("completed");
@@ -81,7 +81,7 @@ describe("a call that needs an approval", () => {
     expect(test.results()[1]).toMatchObject({ isError: false });
   });
 
-  it("that is denied with the end of the run gets no further request to the model", async () => {
+  it("makes no further request to the model when it is denied and the run ends", async () => {
     const calls = turn([bash("touch a"), bash("touch b")]);
     const test = await asking([calls, "never"], [{ decision: "deny", endRun: true }]);
     expect((await test.session.prompt("go")).status).toBe("aborted");
@@ -99,7 +99,7 @@ describe("a call that needs an approval", () => {
       () => ({ decision: "allow", scope: "session", rules: [{ tool: "x" }] }),
     ],
     ["returns arguments that do not fit", () => ({ decision: "allow", input: {} })],
-  ])("is denied if the function %s", async (_, answer) => {
+  ])("is denied when the function %s", async (_, answer) => {
     const test = await asking([turn(bash("touch a")), "done"], [answer]);
     await test.session.prompt("go");
     expect(existsSync(join(test.cwd, "a"))).toBe(false);
@@ -113,7 +113,7 @@ describe("a call that needs an approval", () => {
     ["db down", () => Promise.reject(new Error("db down"))],
     ["result: expected an object with a decision", () => true],
     ['result.decision: expected "allow" or "deny", got "maybe"', () => ({ decision: "maybe" })],
-  ])("whose function fails tells its developer why: %s", async (cause, answer) => {
+  ])("reports to the developer why its function failed: %s", async (cause, answer) => {
     const calls = turn([bash("touch a"), bash("touch b")]);
     const test = await asking([calls, "done"], [answer, answer]);
     const noted: unknown[] = [];
@@ -126,7 +126,7 @@ describe("a call that needs an approval", () => {
     expect(noted).toMatchObject([{ message: expect.stringContaining(cause) }]);
   });
 
-  it("is not a failure of a function that throws because the question was taken back", async () => {
+  it("reports no failure for a function that throws because the question was withdrawn", async () => {
     const test = await asking(
       [turn(bash("touch a")), "done"],
       [() => test.session.abort().then(() => Promise.reject(new Error("late")))],
@@ -135,7 +135,7 @@ describe("a call that needs an approval", () => {
     expect(test.session.diagnostics).toEqual([]);
   });
 
-  it("runs with the arguments of the answer, and the model learns that", async () => {
+  it("runs with the arguments of the answer, and tells the model so", async () => {
     const answer = { decision: "allow", input: { command: "echo other" } } as const;
     const test = await asking([turn(bash("rm -rf .")), "done"], [answer]);
     await test.session.prompt("go");
@@ -159,7 +159,7 @@ describe("a call that needs an approval", () => {
     expect(test.results()[0]).toMatchObject({ details: { denied: { by: "rule" } } });
   });
 
-  it("is denied at its deadline, and the run ends if it says so", async () => {
+  it("is denied at its deadline, which can also end the run", async () => {
     const forever = () => new Promise(() => {});
     for (const onTimeout of ["deny", "cancel"] as const) {
       const permissions = { mode: "ask", timeoutMs: 20, onTimeout } as const;
@@ -170,7 +170,7 @@ describe("a call that needs an approval", () => {
     }
   });
 
-  it("is denied at once where nobody can be asked", async () => {
+  it("is denied at once if nobody can be asked", async () => {
     const test = await asking([turn(bash("touch a")), "done"], [], { approve: undefined });
     expect((await test.session.prompt("go")).status).toBe("completed");
     expect(test.results()[0]).toMatchObject({ details: { denied: { by: "nobody" } } });
@@ -179,7 +179,7 @@ describe("a call that needs an approval", () => {
   });
 });
 
-describe("rules and modes", () => {
+describe("permission rules and modes", () => {
   it("deny without a question, and name the rule", async () => {
     const permissions = { rules: [{ tool: "bash", match: "rm *", action: "deny" }] } as const;
     const test = await asking([turn(bash("ls; /bin/rm x")), "done"], [], { permissions });
@@ -205,7 +205,7 @@ describe("rules and modes", () => {
     expect(test.results()[1]).toMatchObject({ details: { denied: { by: "mode" } } });
   });
 
-  it("place tools of your own by what they say of themselves", async () => {
+  it("judge custom tools by their isReadOnly flag", async () => {
     const make = (name: string, isReadOnly: boolean): AgentTool =>
       defineTool({
         name,
@@ -224,7 +224,7 @@ describe("rules and modes", () => {
     expect(test.asked.map(({ toolName }) => toolName)).toEqual(["change", "bash"]);
   });
 
-  it("see the file that a tool named like one of Tau's means by an odd path", async () => {
+  it("resolve unusual paths of a custom tool named like a built-in one", async () => {
     const paths: unknown[] = [];
     const write = defineTool({
       name: "write",
@@ -259,7 +259,7 @@ describe("rules and modes", () => {
     expect(test.results().map(({ isError }) => isError)).toEqual([false, false]);
   });
 
-  it("hold for the session once an answer says so", async () => {
+  it("hold for the session if the answer says so", async () => {
     const scenario = [turn(bash("echo a")), turn(bash("echo a")), turn(bash("echo b")), "done"];
     const test = await asking(scenario, [{ decision: "allow", scope: "session" }]);
     await test.session.prompt("go");
@@ -269,7 +269,7 @@ describe("rules and modes", () => {
     ]);
   });
 
-  it("are saved where the answer says, with comments and all else kept", async () => {
+  it("are saved where the answer says, and the file keeps comments and other content", async () => {
     const rules: PermissionRule[] = [{ tool: "bash", match: "echo *", action: "allow" }];
     const answer: ApprovalResult = { decision: "allow", scope: "always", rules };
     const test = await asking([turn(bash("echo a")), turn(bash("echo b")), "done"], [answer]);
@@ -284,7 +284,7 @@ describe("rules and modes", () => {
     expect(test.session.permissions.state.rules).toMatchObject([{ source: "user" }]);
   });
 
-  it("that cannot be saved count for this session, with a diagnostic", async () => {
+  it("apply to this session, with a diagnostic, if they cannot be saved", async () => {
     const answer: ApprovalResult = { decision: "allow", scope: "always" };
     const test = await asking([turn(bash("echo a")), turn(bash("echo a")), "done"], [answer]);
     mkdirSync(test.agent, { recursive: true });
@@ -295,7 +295,7 @@ describe("rules and modes", () => {
     expect(test.session.diagnostics).toMatchObject([{ code: "invalid_settings" }]);
   });
 
-  it("are not saved to a project that is not trusted", async () => {
+  it("are not saved to an untrusted project", async () => {
     const answer: ApprovalResult = { decision: "allow", scope: "always", saveTo: "project" };
     const test = await asking([turn(bash("echo a")), "done"], [answer]);
     await test.session.prompt("go");
@@ -303,7 +303,7 @@ describe("rules and modes", () => {
     expect(existsSync(join(test.cwd, ".pi"))).toBe(false);
   });
 
-  it("of the settings count, and an untrusted project's only tighten", async () => {
+  it("of the settings apply, and those of an untrusted project only tighten them", async () => {
     const folder = temporaryFolder();
     const places = placesIn(folder);
     mkdirSync(join(places.cwd, ".pi"), { recursive: true });
@@ -320,7 +320,7 @@ describe("rules and modes", () => {
 });
 
 describe("while a question is open", () => {
-  /** Starts a run that waits for an answer. */
+  /** Starts a run that waits for an approval. */
   async function waiting(more: Partial<CreateAgentSessionOptions> = {}) {
     const open = Promise.withResolvers<AbortSignal>();
     const test = await asking([turn([bash("touch a"), bash("touch b")]), "done", "more"], [], {
@@ -335,7 +335,7 @@ describe("while a question is open", () => {
     return { ...test, ended, signal };
   }
 
-  it("the session is busy and says what it asks", async () => {
+  it("the session is busy and names its question", async () => {
     const { session } = await waiting();
     expect(session.state).toMatchObject({ isStreaming: true, permissionMode: "ask" });
     expect(session.state.pendingRequests).toEqual(session.requests.pending.map(({ id }) => id));
@@ -343,7 +343,7 @@ describe("while a question is open", () => {
     await session.abort();
   });
 
-  it("a changed mode or rule decides it", async () => {
+  it("a changed mode or rule answers it", async () => {
     for (const [change, isRun] of [
       [{ mode: "all" }, true],
       [{ mode: "readOnly" }, false],
@@ -359,7 +359,7 @@ describe("while a question is open", () => {
     }
   });
 
-  it("a steering message takes it back and skips the rest", async () => {
+  it("a steering message withdraws it and skips the other calls", async () => {
     const { session, ended, signal, results, cwd } = await waiting();
     await session.steer("stop that");
     await ended;
@@ -371,7 +371,7 @@ describe("while a question is open", () => {
     expect(existsSync(join(cwd, "a"))).toBe(false);
   });
 
-  it("a steering message also takes back what is still being prepared", async () => {
+  it("a steering message also withdraws a question that is still being prepared", async () => {
     const steered = Promise.withResolvers<unknown>();
     const steer = () => {
       steered.resolve(test.session.steer("stop that"));
@@ -380,7 +380,7 @@ describe("while a question is open", () => {
     const calls = turn([bash("touch a"), writeCall("large", "x")]);
     const more = { toolExecution: "parallel" } as const;
     const test = await asking([calls, "done"], [steer], more);
-    // The comparison for the second question takes a while.
+    // Makes the comparison for the second question slow.
     writeFileSync(join(test.cwd, "large"), "a line\n".repeat(400_000));
     const ended = test.session.prompt("go");
     await steered.promise;
@@ -392,7 +392,7 @@ describe("while a question is open", () => {
     expect(test.asked).toHaveLength(1);
   });
 
-  it("a steering message that waits for the turn, and a follow-up, leave it open", async () => {
+  it("a follow-up, or a steering message for the end of the turn, leaves it open", async () => {
     const { session } = await waiting();
     session.setQueueModes({ interrupt: "wait" });
     await session.steer("later");
@@ -407,7 +407,7 @@ describe("while a question is open", () => {
     ["compact", "abort", (session: Session) => session.compact().catch(() => {})],
     ["new_session", "end", (session: Session) => session.newSession()],
     ["clone", "end", (session: Session) => session.navigation.clone()],
-  ] as const)("%s closes it by %s, and nothing runs", async (_, by, act) => {
+  ] as const)("%s closes it by %s, and the call does not run", async (_, by, act) => {
     const { session, ended, signal, cwd, parts } = await waiting();
     const path = session.log.path ?? "";
     await act(session);
@@ -425,7 +425,7 @@ describe("while a question is open", () => {
     expect(parts.inputs.requests.size).toBe(0);
   });
 
-  it("the end of the host leaves it open in the file, and it is asked again with its id", async () => {
+  it("closing the host leaves it open in the file, and the next host asks it again with the same id", async () => {
     const first = await waiting();
     const { session, ended, folder: _, cwd } = first;
     const path = session.log.path ?? "";
@@ -446,18 +446,18 @@ describe("while a question is open", () => {
       if (event.type === "prompt_result") results.push(event);
     });
     await again.session.waitForIdle();
-    // The prompt has its one result, though another host took it in.
+    // The prompt gets exactly one result, although another host accepted it.
     expect(results).toEqual([{ type: "prompt_result", status: "completed" }]);
     expect(again.asked[0]).toMatchObject({ id: request?.id, toolCallId: request?.toolCallId });
     expect(existsSync(join(cwd, "a"))).toBe(true);
-    // The mode is another now, so the next call needs no question.
+    // The new mode allows the next call without a question.
     expect(again.asked).toHaveLength(1);
     expect(existsSync(join(cwd, "b"))).toBe(true);
     expect(again.session.lastAssistantText).toBe("done");
     expect(unpaired(again.session.messages)).toEqual([]);
   });
 
-  it("who sent the prompt may ask for its result while its run goes on", async () => {
+  it("the sender of a prompt may request its result while its run continues", async () => {
     const { session, cwd } = await waiting();
     const path = session.log.path ?? "";
     const promptId = /"promptId":"(\w+)"/.exec(readFileSync(path, "utf8"))?.[1] ?? "";
@@ -473,7 +473,7 @@ describe("while a question is open", () => {
     expect(results).toEqual([{ type: "prompt_result", id: "mine", status: "completed" }]);
   });
 
-  it("and may ask for it after its run has ended", async () => {
+  it("the sender of a prompt may request its result after its run has ended", async () => {
     const { session, cwd } = await waiting();
     const path = session.log.path ?? "";
     const promptId = /"promptId":"(\w+)"/.exec(readFileSync(path, "utf8"))?.[1] ?? "";
@@ -495,7 +495,7 @@ describe("while a question is open", () => {
       ]);
   });
 
-  it("a deny rule closes a question that is asked again", async () => {
+  it("a deny rule closes a repeated question", async () => {
     const { session, ended, cwd } = await waiting();
     const path = session.log.path ?? "";
     await session.dispose();
@@ -511,7 +511,7 @@ describe("while a question is open", () => {
     expect(again.results()[0]).toMatchObject({ details: { denied: { by: "rule" } } });
   });
 
-  it("a session that nobody answers for closes the call as interrupted", async () => {
+  it("the call is closed as interrupted if nobody can answer in the reopened session", async () => {
     const { session, ended, cwd } = await waiting();
     const path = session.log.path ?? "";
     await session.dispose();
@@ -528,14 +528,15 @@ describe("while a question is open", () => {
     ]);
   });
 
-  it("an answered call without a result is never repeated", async () => {
+  it("a call that was answered but has no result is never repeated", async () => {
     const test = await asking([turn([bash("echo a"), bash("touch b")]), "done"], [allow, allow]);
     await test.session.prompt("go");
     const path = test.session.log.path ?? "";
     await test.session.dispose();
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
     const asked = lines.findLastIndex((line) => line.includes('"phase":"asked"'));
-    // As if the host had been killed while the second question was open, and the first result lost.
+    // As if the host had been killed during the second question, before the first result was
+    // stored.
     const kept = lines.slice(0, asked + 1).filter((line) => !line.includes('"toolResult"'));
     const parents = kept.map((line) => JSON.parse(line));
     for (let at = 2; at < parents.length; at += 1) parents[at].parentId = parents[at - 1].id;

@@ -12,7 +12,7 @@ export interface Denial {
   readonly message?: string | undefined;
 }
 
-/** Denied by a rule, or by the mode where no rule fits. */
+/** A denial by a rule, or by the mode if no rule matches. */
 export function deniedByPolicy(
   toolName: string,
   mode: PermissionMode,
@@ -23,13 +23,13 @@ export function deniedByPolicy(
   return { by: "mode", text };
 }
 
-/** Denied because of how its question ended. */
+/** A denial that follows from how the question ended. */
 export function deniedByAnswer(
   by: ClosedBy,
   message: string | undefined,
   isFailed = false,
 ): Denial {
-  // The reason is for the program's developer, who finds it among the diagnostics.
+  // The reason is meant for the program's developer, who finds it in the diagnostics.
   if (isFailed) return { by: "client", text: ": the approval could not be asked for." };
   switch (by) {
     case "client": {

@@ -14,7 +14,7 @@ vi.mock("../permissions/real-path.ts", () => ({
   },
 }));
 
-/** A session whose project is elsewhere. On this machine the same paths lead to other places. */
+/** A session with a remote project. On this machine, the same paths lead to other places. */
 async function askingThere(
   scenario: Scenario,
   permissions: { mode: PermissionMode; rules?: readonly PermissionRule[] },
@@ -37,7 +37,7 @@ async function askingThere(
   return { ...test, there };
 }
 
-it("acceptEdits asks about an edit through a link that leads out of the project there", async () => {
+it("asks in acceptEdits about an edit through a remote link that leads out of the project", async () => {
   const edit = (path: string) => toolCall("edit", { path, oldText: "there", newText: "changed" });
   const calls = [
     writeCall("src/new.txt"),
@@ -67,7 +67,7 @@ it("acceptEdits asks about an edit through a link that leads out of the project 
   expect(test.there.textOf(join(test.session.cwd, "src/known.txt"))).toBe("changed\n");
 });
 
-it("a rule closes what a link there leads to", async () => {
+it("applies a rule to the target of a remote link", async () => {
   const rules: PermissionRule[] = [{ tool: "*", match: "secrets/**", action: "deny" }];
   const calls = [
     toolCall("read", { path: "docs/key.txt" }),
@@ -85,7 +85,7 @@ it("a rule closes what a link there leads to", async () => {
   expect(JSON.stringify(searches)).not.toContain("key");
 });
 
-it("a call is refused while the workspace cannot say where its path leads", async () => {
+it("refuses a call while the workspace cannot resolve its path", async () => {
   const calls = turn(writeCall("src/new.txt"));
   const test = await askingThere([calls, "done"], { mode: "acceptEdits" });
   test.session.subscribe((event) => {

@@ -25,11 +25,11 @@ export interface ToolGateOptions extends Omit<QuestionsOptions, "log"> {
   readonly requests: HostRequests;
   readonly environment: ToolEnvironment;
   readonly log: ApprovalLog;
-  /** Whether foreign text came after the last message of a person. */
+  /** Whether untrusted text came after the last message of a person. */
   readonly isAfterUntrusted: () => boolean;
   readonly isBuiltIn: (tool: AgentTool) => boolean;
   readonly extensions: ToolHooks | undefined;
-  /** Whether a person is asked where this machine has no sandbox for a call. */
+  /** Whether to ask a person when this machine has no sandbox for a call. */
   readonly asksWithoutSandbox?: boolean;
   readonly endRun: () => void;
 }
@@ -42,15 +42,15 @@ interface Judged {
   readonly folders: RuleFolders;
 }
 
-/** Why a call may start, by what was known then. */
+/** The facts on which a call was allowed to start. */
 interface Basis extends Partial<Pick<Judged, "subjects" | "state" | "isAfterUntrusted">> {
   readonly isAllowedByPerson: boolean;
 }
 
 export interface GateState {
-  /** Calls of a reopened session with the ids of their questions. */
+  /** The calls of a reopened session that have open questions, with the ids of the questions. */
   readonly resumed: Map<string, string>;
-  /** How often all questions were taken back. */
+  /** How often all questions were withdrawn. */
   withdrawals: number;
 }
 
@@ -58,9 +58,9 @@ export interface PassingCall {
   readonly call: ToolCall;
   readonly tool: AgentTool;
   readonly signal: AbortSignal;
-  /** Of a question that was asked before. */
+  /** The id of the question if an earlier host already asked it. */
   readonly requestId: string | undefined;
-  /** What {@link GateState.withdrawals} was when the call began. */
+  /** The value of {@link GateState.withdrawals} when the call began. */
   readonly withdrawals: number;
 }
 
@@ -70,7 +70,7 @@ export class JudgedCalls {
   readonly #state: GateState;
   readonly #policies = new CompiledPolicy();
   readonly #realPaths: RealPaths;
-  /** Calls that run with other arguments than the model's. */
+  /** Calls whose arguments were changed before they ran. */
   readonly #changed = new Map<string, Record<string, unknown>>();
 
   constructor(options: ToolGateOptions, state: GateState) {
@@ -80,13 +80,13 @@ export class JudgedCalls {
     this.questions = new Questions(options, state);
   }
 
-  /** The denial of a call that no extension needs to see; undefined if it is not denied. */
+  /** The denial of a call before extensions see it; undefined if it is not denied. */
   async denial({ call, tool, requestId }: PassingCall): Promise<BeforeToolCallResult | undefined> {
     const judged = await this.#judge(call, tool);
     return this.#isDenied(judged, requestId) ? this.#deny(call, judged.verdict) : undefined;
   }
 
-  /** What becomes of a call after extensions decided. */
+  /** Decides about a call after extensions had their say. */
   async decide(
     passing: PassingCall,
     decided: BeforeToolCallResult | undefined,
@@ -105,9 +105,8 @@ export class JudgedCalls {
   }
 
   /**
-   * Looks again at a call whose tool is about to start: permissions may have changed since it was judged,
-   * or a path may lead to another file. What a person allowed is asked about again only in the second
-   * case.
+   * Judges a call again right before its tool starts: permissions may have changed, or a path may now lead to another
+   * file. A call that a person allowed leads to another question only in the second case.
    */
   async confirm(passing: PassingCall, basis: Basis): Promise<BeforeToolCallResult | undefined> {
     const { state } = this.#options.permissions;
@@ -142,7 +141,7 @@ export class JudgedCalls {
     return input;
   }
 
-  /** A question that was asked before is asked again, whatever the mode says now. */
+  /** Whether a call is denied. A repeated question is asked again, whatever the mode says now. */
   #isDenied({ verdict }: Judged, requestId: string | undefined): boolean {
     if (verdict.action !== "deny") return false;
     return requestId === undefined || verdict.rule !== undefined || verdict.isDeniedByPolicy;
@@ -184,7 +183,7 @@ export class JudgedCalls {
     return resultOfDenial(deniedByAnswer(by, message, isFailed));
   }
 
-  /** Other arguments than were asked about must not be what a rule denies. */
+  /** Runs an allowed call. If the answer changed its arguments, the rules judge them again. */
   async #allowed(
     asked: PassingCall & { readonly isChanged: boolean },
     judged: Judged,
@@ -239,7 +238,7 @@ export class JudgedCalls {
     return judge(subjects, { ...policy, isAfterUntrusted: this.#isAfterUntrusted(state) });
   }
 
-  /** Looked up only where a rule wants to know. */
+  /** Computed only if a rule depends on it. */
   #isAfterUntrusted({ rules }: PermissionState): boolean {
     return rules.some((rule) => rule.afterUntrusted) && this.#options.isAfterUntrusted();
   }
@@ -255,7 +254,7 @@ async function changedCall(
   return { ...call, arguments: args };
 }
 
-/** The files that a call really works on, as far as rules know them. */
+/** The files that a call really accesses, as far as rules know them. */
 function realPaths({ subjects = [] }: Pick<Basis, "subjects">): string {
   const paths = subjects.flatMap((subject) => (subject.kind === "path" ? subject.paths : []));
   return JSON.stringify(paths.map(({ real }) => real));

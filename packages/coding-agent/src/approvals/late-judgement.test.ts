@@ -9,7 +9,7 @@ const allow: ApprovalResult = { decision: "allow" };
 const denied = (by: string) => ({ isError: true, details: { denied: { by } } });
 
 describe("permissions that change before a tool starts", () => {
-  it("deny a call that was allowed while another one was asked about", async () => {
+  it("deny a call that was already allowed while another one waits for an answer", async () => {
     const calls = turn([writeCall("free.txt"), bash("touch asked")]);
     const test = await asking(
       [calls, "done"],
@@ -29,7 +29,7 @@ describe("permissions that change before a tool starts", () => {
     expect(existsSync(join(test.cwd, "free.txt"))).toBe(false);
   });
 
-  it("deny what the mode allowed, also a call that only reads, and one that was not judged", async () => {
+  it("deny what the mode allowed, including read-only calls and calls that were not judged", async () => {
     const calls = turn([toolCall("read", { path: "a.txt" }), toolCall("ls", { path: "." })]);
     const test = await asking([calls, "done"], [], { permissions: { mode: "all" } });
     writeFileSync(join(test.cwd, "a.txt"), "secret");
@@ -42,7 +42,7 @@ describe("permissions that change before a tool starts", () => {
     expect(JSON.stringify(test.session.messages)).not.toContain("secret");
   });
 
-  it("ask about a call that was allowed", async () => {
+  it("ask about a call that was already allowed", async () => {
     const calls = turn([writeCall("a.txt"), bash("touch b")]);
     const test = await asking(
       [calls, "done"],
@@ -64,7 +64,7 @@ describe("permissions that change before a tool starts", () => {
     expect(test.approvals().at(-1)).toMatchObject({ phase: "answered", decision: "deny" });
   });
 
-  it("deny what a person allowed a moment ago, and do not ask a second time", async () => {
+  it("deny a call that a person has just allowed, without a second question", async () => {
     const calls = turn([bash("touch a"), bash("touch b")]);
     const test = await asking(
       [calls, "done"],
@@ -86,9 +86,9 @@ describe("permissions that change before a tool starts", () => {
   });
 });
 
-describe("a path that leads elsewhere once the question is answered", () => {
+describe("a path that leads elsewhere after the question was answered", () => {
   const secret = (cwd: string) => join(cwd, "..", "secret");
-  /** A link within the project that is exchanged while the question is open. */
+  /** Replaces a link within the project while the question is open. */
   const swapped = async (second: ApprovalResult, deniesSecret: boolean) => {
     const test = await asking(
       [turn(writeCall("link/file.txt")), "done"],
@@ -112,14 +112,14 @@ describe("a path that leads elsewhere once the question is answered", () => {
     return { ...test, written: () => existsSync(join(secret(test.cwd), "file.txt")) };
   };
 
-  it("is denied by the rule for that file", async () => {
+  it("is denied by the rule for the new target", async () => {
     const test = await swapped(allow, true);
     expect(test.asked).toHaveLength(1);
     expect(test.results()).toMatchObject([denied("rule")]);
     expect(test.written()).toBe(false);
   });
 
-  it("is asked about again", async () => {
+  it("leads to a second question", async () => {
     const refused = await swapped({ decision: "deny" }, false);
     expect(refused.asked).toHaveLength(2);
     expect(refused.written()).toBe(false);
@@ -127,7 +127,7 @@ describe("a path that leads elsewhere once the question is answered", () => {
     expect([wanted.asked.length, wanted.written()]).toEqual([2, true]);
   });
 
-  it("is judged again for arguments that the answer brings, and for redirections", async () => {
+  it("is judged again for the answer's arguments and for redirections", async () => {
     const test = await asking(
       [turn(bash("echo x > link/out")), "done"],
       [
@@ -151,18 +151,18 @@ describe("a path that leads elsewhere once the question is answered", () => {
   });
 });
 
-describe("what an answer allows for this session", () => {
+describe("rules that an answer adds for this session", () => {
   const session = { decision: "allow", scope: "session" } as const;
   const again = () => [turn(bash("touch a")), "done", turn(bash("touch a")), "done"];
 
-  it("holds for its next prompts", async () => {
+  it("hold for its next prompts", async () => {
     const test = await asking(again(), [session]);
     await test.session.prompt("go");
     await test.session.prompt("go");
     expect(test.asked).toHaveLength(1);
   });
 
-  it("ends with a new session, a switch and a fork, while the client's own rules stay", async () => {
+  it("end with a new session, a switch and a fork, while the client's own rules stay", async () => {
     const changes = [
       (test: Awaited<ReturnType<typeof asking>>) => test.session.newSession(),
       async (test: Awaited<ReturnType<typeof asking>>) => {
@@ -189,7 +189,7 @@ describe("what an answer allows for this session", () => {
     }
   });
 
-  it("does not reach other sessions of the process", async () => {
+  it("do not affect other sessions of the process", async () => {
     const test = await asking(again(), [session]);
     await test.session.prompt("go");
     const other = await asking(again(), [session], { cwd: test.cwd });

@@ -6,8 +6,8 @@ import { placeOfCall } from "./place-of-call.ts";
 import type { QuestionsOptions } from "./questions.ts";
 
 /**
- * Asks whether a call may leave the sandbox. No rule answers this, and none is made from the answer. The
- * question is not kept for a later host: the call has run once, and must not run again by itself.
+ * Asks whether a call may leave the sandbox. No rule answers this question, and the answer creates none. The question
+ * does not survive the host: the call has already run once, and must not be repeated automatically.
  */
 export async function askToLeaveSandbox(
   { requests, environment, permissions, promptId, log, isProjectTrusted }: QuestionsOptions,

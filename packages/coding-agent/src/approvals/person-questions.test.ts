@@ -52,7 +52,7 @@ function resultOf(session: AgentSession) {
 const has = (session: AgentSession) => session.tools.active.some(({ name }) => name === "ask_user");
 const forever = () => new Promise<never>(() => {});
 
-describe("a question of the model", () => {
+describe("a question of the model to a person", () => {
   it("reaches the person, and the model gets labels and the person's own words", async () => {
     const test = await asking(() => ({ answers }));
     expect((await test.session.prompt("go")).status).toBe("completed");
@@ -69,7 +69,7 @@ describe("a question of the model", () => {
     [() => ({ cancelled: true }), "the user does not answer"],
     [() => ({ answers: [{ labels: ["MySQL"] }, { labels: ["Types"] }] }), "the user does not"],
     [() => Promise.reject(new Error("broken")), "the user does not answer"],
-  ])("that is not answered is an error, and nothing is chosen (%#)", async (answer, why) => {
+  ])("is an error without a choice when it is not answered (%#)", async (answer, why) => {
     const test = await asking(answer);
     await test.session.prompt("go");
     const { text, isError } = resultOf(test.session);
@@ -78,7 +78,7 @@ describe("a question of the model", () => {
     expect(text).toContain("Nothing was chosen");
   });
 
-  it("ends with its time, where there is a limit", async () => {
+  it("ends at its time limit, if there is one", async () => {
     const settings = SettingsStore.inMemory({ "questions.timeoutMs": 20 });
     const test = await asking(forever, { settings });
     await test.session.prompt("go");
@@ -88,7 +88,7 @@ describe("a question of the model", () => {
     });
   });
 
-  it("is taken back by an abort", async () => {
+  it("is withdrawn on abort", async () => {
     const isOpen = Promise.withResolvers<AbortSignal>();
     const test = await asking((_, signal) => {
       isOpen.resolve(signal);
@@ -118,7 +118,7 @@ describe("a question of the model", () => {
     }
   });
 
-  it("can be asked only where somebody can answer at the first request", async () => {
+  it("can be asked only if somebody can answer at the first request", async () => {
     const nobody = await createTestSession(["done", "done"]);
     await nobody.session.prompt("go");
     expect(has(nobody.session)).toBe(false);
@@ -130,7 +130,7 @@ describe("a question of the model", () => {
     expect(has(excluded.session)).toBe(false);
   });
 
-  it("is asked again by the next host, with the same id, and not once it was answered", async () => {
+  it("is asked again by the next host with the same id, unless it was answered", async () => {
     const folder = temporaryFolder();
     const places = placesIn(folder);
     const isOpen = Promise.withResolvers<void>();
@@ -161,7 +161,7 @@ describe("a question of the model", () => {
     expect(resultOf(second.session).isError).toBe(false);
     expect(has(second.session)).toBe(true);
     await second.session.dispose();
-    // The host was killed after the answer was kept, and before its call had a result.
+    // As if the host had been killed after it stored the answer, but before the call had a result.
     const lines = readFileSync(path, "utf8").split("\n");
     const kept = lines.findIndex((line) => line.includes('"question_answered"'));
     writeFileSync(path, `${lines.slice(0, kept + 1).join("\n")}\n`);
@@ -170,7 +170,7 @@ describe("a question of the model", () => {
     expect(resultOf(third.session)).toMatchObject({ isError: false, details: { answers } });
   });
 
-  it("of a subagent names it", async () => {
+  it("names the subagent that asks it", async () => {
     const asked: QuestionRequest[] = [];
     const call = { tasks: [{ id: "one", task: "<one>" }] };
     const one = (step: number) => (step === 0 ? ask() : "asked");

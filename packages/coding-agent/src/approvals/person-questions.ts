@@ -19,7 +19,10 @@ export interface PersonQuestionsOptions {
   readonly timeoutMs: () => number;
 }
 
-/** What is asked before a call of `ask_user` runs. It is kept, so that a host that ends loses neither. */
+/**
+ * The questions of `ask_user` calls, asked before the call runs. Questions and answers are logged, so that they survive
+ * the host.
+ */
 export class PersonQuestions {
   readonly #options: PersonQuestionsOptions;
   readonly #answers = new Map<string, GivenAnswers>();
@@ -28,7 +31,7 @@ export class PersonQuestions {
     this.#options = options;
   }
 
-  /** Asks, unless an earlier host has the answer already. */
+  /** Asks, unless an earlier host already received the answer. */
   async ask(call: ToolCall, signal: AbortSignal): Promise<BeforeToolCallResult | undefined> {
     const { requests, conversation, promptId, timeoutMs } = this.#options;
     const params = call.arguments as QuestionParams;
@@ -54,7 +57,7 @@ export class PersonQuestions {
     return this.#conclude(call, answer);
   }
 
-  /** What a person answered to a call, once. */
+  /** Takes a person's answer to a call; a second call returns nothing. */
   takeAnswers(toolCallId: string): GivenAnswers | undefined {
     const answers = this.#answers.get(toolCallId);
     this.#answers.delete(toolCallId);
@@ -83,7 +86,7 @@ const reasons: Readonly<Record<string, string>> = {
   nobody: "nobody is there to answer",
 };
 
-/** What the schema cannot say. */
+/** Checks what the schema cannot express. */
 function problemOf({ questions }: QuestionParams): string | undefined {
   if (questions.length < 1 || questions.length > 4) return "Ask one to four questions.";
   for (const [index, { options }] of questions.entries()) {

@@ -1,7 +1,7 @@
 import type { ApprovalParams } from "@tau-agent/rpc-protocol";
 import type { ToolEnvironment } from "@tau-agent/system";
 
-/** Where a call works, as the question about it says. */
+/** The place where a call runs, for the question about it. */
 export function placeOfCall({
   cwd,
   workspace: { id },

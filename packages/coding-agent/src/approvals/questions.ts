@@ -30,7 +30,7 @@ export interface QuestionsOptions {
   readonly environment: ToolEnvironment;
   readonly log: ApprovalLog;
   readonly isProjectTrusted: () => boolean;
-  /** Saves rules to a settings file, or notes why it could not. */
+  /** Saves rules to a settings file, or reports why it cannot. */
   readonly saveRules: (rules: readonly PermissionRule[], saveTo: SaveTo) => Promise<void>;
   readonly promptId: () => string | undefined;
 }
@@ -39,9 +39,9 @@ export interface Question {
   readonly call: ToolCall;
   readonly tool: AgentTool;
   readonly signal: AbortSignal;
-  /** Of a question that was asked before. */
+  /** The id of the question if an earlier host already asked it. */
   readonly requestId: string | undefined;
-  /** What the count of {@link Questions} was when the call began. */
+  /** The number of withdrawals when the call began. */
   readonly withdrawals: number;
   readonly verdict: Verdict;
   readonly path: string | undefined;
@@ -53,12 +53,12 @@ export interface AnsweredApproval {
   readonly decision: "allow" | "deny";
   readonly by: ClosedBy;
   readonly message?: string | undefined;
-  /** Whether the program that was asked has failed. */
+  /** Whether the program that was asked failed. */
   readonly isFailed?: boolean | undefined;
-  /** Arguments to run the tool with instead. */
+  /** The arguments to run the tool with, if the answer changed them. */
   readonly input?: Record<string, unknown> | undefined;
   readonly endsRun: boolean;
-  /** The host ends, and the question stays open in the file. */
+  /** Whether the host is ending, so that the question stays open in the file. */
   readonly isSuspended: boolean;
 }
 
@@ -66,11 +66,11 @@ type ClosedApproval = ClosedRequest<ApprovalResult>;
 
 export class Questions {
   readonly #options: QuestionsOptions;
-  /** Judge the calls of open questions again. */
+  /** Functions that judge the calls of open questions again. */
   readonly #open = new Map<string, () => Verdict>();
   readonly #count: { readonly withdrawals: number };
 
-  /** @param count - how often all questions were taken back, now */
+  /** @param count - how often all questions have been withdrawn; changes over time */
   constructor(options: QuestionsOptions, count: { readonly withdrawals: number }) {
     this.#options = options;
     this.#count = count;
@@ -132,7 +132,7 @@ export class Questions {
     });
   }
 
-  /** Asks on behalf of a subagent. Rules that the answer adds hold for this session, too. */
+  /** Asks on behalf of a subagent. Rules that the answer adds apply to this session, too. */
   async askForSubagent(
     agentId: string,
     request: ApprovalRequest,
@@ -184,13 +184,13 @@ export class Questions {
     return { decision: "deny", ...(message === undefined ? {} : { message }), endRun: endsRun };
   }
 
-  /** All questions were taken back before this one was open. */
+  /** Denies a question that was withdrawn before it was open. */
   #takenBack({ call, requestId }: Question): AnsweredApproval {
     this.#options.log.answered({ toolCallId: call.id, requestId, decision: "deny", by: "abort" });
     return { decision: "deny", by: "abort", endsRun: false, isSuspended: false };
   }
 
-  /** Rules or mode have changed while the question was prepared. */
+  /** Records the decision of a rule or mode that changed while the question was prepared. */
   #settled(toolCallId: string, isAllowed: boolean): AnsweredApproval {
     const decision = isAllowed ? "allow" : "deny";
     this.#options.log.answered({ toolCallId, decision, by: "rule" });
@@ -250,7 +250,7 @@ export class Questions {
     };
   }
 
-  /** A changed mode or rule may decide open questions. */
+  /** Lets a changed mode or rule answer open questions. */
   #review(): void {
     for (const [id, judgeAgain] of [...this.#open]) {
       const { action } = judgeAgain();
@@ -280,7 +280,7 @@ function reasonFor(
   return `The permission mode ${mode} does not allow ${toolName} without a question.`;
 }
 
-/** What a subagent's model reads where no person said anything. */
+/** The message for a subagent's model if no person gave a reason. */
 function messageFor({ by, isFailed }: AnsweredApproval): string | undefined {
   if (isFailed) return "the approval could not be asked for";
   if (by === "nobody") return "nobody is there to approve it";

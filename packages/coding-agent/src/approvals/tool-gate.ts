@@ -16,9 +16,8 @@ import type { PersonQuestions, PersonQuestionsOptions } from "./person-questions
 import type { Questions } from "./questions.ts";
 
 /**
- * What every tool call passes: rules, then extensions, then the question to a person. A call that
- * nobody allows does not run, and says why. What judges and asks is loaded for the first call that is
- * not free (row `start`).
+ * The gate for every tool call: first rules, then extensions, then a person's approval. A denied call does not run and
+ * reports the reason. The code that judges and asks is loaded with the first call that needs it (row `start`).
  */
 export class ToolGate implements ToolHooks {
   readonly #options: ToolGateOptions & PersonQuestionsOptions;
@@ -31,14 +30,14 @@ export class ToolGate implements ToolHooks {
     this.#options = options;
   }
 
-  /** Questions of subagents reach the same client. */
+  /** The session's questions; subagents ask through them, too. */
   async questions(): Promise<Questions> {
     return (await this.#load()).questions;
   }
 
   /**
-   * Asks whether a call that the sandbox refused may run outside; where every call is allowed without a
-   * question, only if there is no sandbox to run it in.
+   * Asks whether a call may run outside of the sandbox. If every call is allowed without a question, it asks only when
+   * there is no sandbox.
    */
   async askToLeave(question: LeaveQuestion, signal: AbortSignal): Promise<boolean> {
     const isAsked =
@@ -50,7 +49,7 @@ export class ToolGate implements ToolHooks {
     return askToLeaveSandbox(this.#options, question, signal);
   }
 
-  /** Takes all questions back, also those of calls that have begun and are not asked about yet. */
+  /** Withdraws all questions, including those of started calls that are not asked yet. */
   withdraw(withdrawal: Withdrawal): void {
     this.#state.withdrawals += 1;
     this.#options.requests.withdrawAll(
@@ -59,12 +58,12 @@ export class ToolGate implements ToolHooks {
     );
   }
 
-  /** These calls were asked about before the host ended, and are asked about again. */
+  /** Marks calls whose questions an earlier host left open, so that they are asked again. */
   resume(questions: ReadonlyMap<string, string>): void {
     for (const [toolCallId, requestId] of questions) this.#state.resumed.set(toolCallId, requestId);
   }
 
-  /** The host ends: open questions stay open in the file. */
+  /** Lets open questions stay open in the file, because the host ends. */
   suspend(): void {
     this.#isSuspended =
       this.#judged?.questions.hasOpen === true ||
@@ -86,12 +85,12 @@ export class ToolGate implements ToolHooks {
     return isQuestion ? this.#thenAsk(decided, signal) : decided;
   }
 
-  /** What a person answered to a call of `ask_user`. */
+  /** Takes a person's answer to an `ask_user` call. */
   takeAnswers(toolCallId: string): GivenAnswers | undefined {
     return this.#person?.takeAnswers(toolCallId);
   }
 
-  /** Asks the person right before the tool starts, unless the call does not run. */
+  /** Adds the model's question to the person as the last step before the tool starts. */
   #thenAsk(
     decided: BeforeToolCallResult | undefined,
     signal: AbortSignal,
@@ -128,7 +127,7 @@ export class ToolGate implements ToolHooks {
     }
     const decided = await decideToolCall(extensions, call, { tool, signal });
     if (decided?.block) return decided;
-    // While an extension asked, the mode and the rules may have changed.
+    // The mode and the rules may have changed while an extension was deciding.
     if (!isFree()) return (await this.#load()).decide(passing, decided);
     const basis = { isAllowedByPerson: decided?.wasAsked === true };
     const confirm = (ready: ToolCall) => {
@@ -163,7 +162,7 @@ export class ToolGate implements ToolHooks {
   }
 }
 
-/** A question of this session's model; those of its subagents are theirs. */
+/** Whether a question comes from this session's model rather than from a subagent's. */
 function isOwnQuestion({ method, agentId }: OpenHostRequest): boolean {
   return method === "question" && agentId === undefined;
 }

@@ -1,7 +1,7 @@
 import type { AgentTool } from "@tau-agent/agent";
 import type { ToolTraits } from "../permissions/rules/subject.ts";
 
-/** Tau's own tools that change nothing, besides those that say so. */
+/** Built-in tools that change nothing, in addition to those that declare `isReadOnly`. */
 const readOnlyTools: ReadonlySet<string> = new Set([
   "job_output",
   "list_jobs",
@@ -12,7 +12,7 @@ const readOnlyTools: ReadonlySet<string> = new Set([
   "list_mcp_resource_templates",
 ]);
 
-/** Tau's own tools that are never asked about: a subagent's calls are judged by themselves. */
+/** Built-in tools that never need approval: a subagent's calls are judged individually. */
 const neverAsked: ReadonlySet<string> = new Set([
   "todo_write",
   "task",
@@ -24,7 +24,7 @@ const neverAsked: ReadonlySet<string> = new Set([
 export function toolTraits({ name, isReadOnly }: AgentTool, isBuiltIn: boolean): ToolTraits {
   return {
     name,
-    // A line of the shell may do anything, also in a tool of your own.
+    // A shell command may do anything, even in a custom tool named `bash`.
     isReadOnly: name !== "bash" && (isReadOnly === true || (isBuiltIn && readOnlyTools.has(name))),
     isNeverAsked: isBuiltIn && neverAsked.has(name),
   };

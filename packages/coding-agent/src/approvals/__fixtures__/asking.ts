@@ -11,7 +11,7 @@ import type { ApprovalRequest, Approve } from "@tau-agent/rpc-protocol";
 
 export type Answer = ApprovalResult | ((request: ApprovalRequest) => unknown);
 
-/** A session that asks, what it asked, and what its tools did. */
+/** A session whose calls need approval, with its questions and the results of its tools. */
 export async function asking(
   scenario: Scenario,
   answers: readonly Answer[],
