@@ -10,7 +10,7 @@ import { branchSummaryInstructions, updatedBranchSummaryInstructions } from "./s
 
 const preamble = "What was done on the branch that was left:";
 
-/** The fields of a branch summary except its place. */
+/** The fields of a branch summary, except for its position. */
 export interface BranchSummary {
   readonly type: "branch_summary";
   readonly fromId: string;
@@ -19,8 +19,8 @@ export interface BranchSummary {
 }
 
 /**
- * Summarises the entries of an abandoned branch, the newest first, as far as the model's window
- * allows; undefined if none of them says anything.
+ * Summarises the entries of an abandoned branch, the newest first, as many as fit the model's
+ * context window; undefined if they contain no text.
  *
  * @throws {SessionError} `summary_failed`, `compaction_cancelled`, `no_model`, `no_key`
  */
@@ -60,7 +60,7 @@ export async function summarizeBranch(
   };
 }
 
-/** At least one message, however large it is. */
+/** The newest entries that fit, but at least one message, however large it is. */
 function newestOf(entries: readonly SessionEntry[], budget: number): AgentMessage[] {
   const { messages } = newestWithin(entries, budget);
   if (messages.length > 0) return messages;

@@ -21,7 +21,7 @@ interface ResultFacts {
   readonly details?: unknown;
 }
 
-/** A call and its result of so many tokens. */
+/** A call and its result of the given size in tokens. */
 function used(
   name: string,
   args: Record<string, unknown>,
@@ -69,7 +69,7 @@ const texts = (found: ReadonlyMap<ToolResultMessage, number>) =>
   [...found.keys()].map(({ content: [block] }) => (block?.type === "text" ? block.text : ""));
 const cleared = (results: ClearableResults) => texts(results.before(Infinity));
 
-describe("what can be cleared", () => {
+describe("clearable tool results", () => {
   it.each<[string, [string, Record<string, unknown>, ResultFacts?][], string[]]>([
     [
       "a file that was read again",
@@ -165,7 +165,7 @@ describe("what can be cleared", () => {
     expect(cleared(judge([user, ...calls.map((call) => used(...call))]))).toEqual(expected);
   });
 
-  it("large outputs older than the last two user messages", () => {
+  it("include large outputs older than the last two user messages", () => {
     const old = used("bash", { command: "1" }, { tokens: 2001, text: "old" });
     const small = used("bash", { command: "2" }, { tokens: 2000 });
     const recent = used("bash", { command: "3" }, { tokens: 9000 });
@@ -175,7 +175,7 @@ describe("what can be cleared", () => {
     expect(results.tokens).toBe(2001 - LINE_TOKENS);
   });
 
-  it("is found before a message, so that the current prompt stays whole", () => {
+  it("can be limited to those before a message, so that the current prompt stays whole", () => {
     const first = used("read", { path: "a" }, { text: "1" });
     const second = used("read", { path: "a" }, { text: "2" });
     const results = judge([user, first, user, second, used("read", { path: "a" }, { text: "3" })]);
@@ -183,7 +183,7 @@ describe("what can be cleared", () => {
     expect(cleared(results)).toEqual(["500 1", "500 2"]);
   });
 
-  it("is nothing that an unchanged result leads to, until that is old, too", () => {
+  it("exclude a result that a later unchanged one refers to, until both are old", () => {
     const first = used("read", { path: "a" }, { tokens: 3000, text: "same" });
     const again = used("read", { path: "a" }, { tokens: 3000, text: "same" });
     const results = judge([user, first, user, user]);
@@ -198,7 +198,7 @@ describe("what can be cleared", () => {
     expect(cleared(results)).toEqual(["3000 same"]);
   });
 
-  it("tells no result the same as one that was cleared, or as another outcome", () => {
+  it("never treat a cleared result, or one with another outcome, as the same", () => {
     const first = used("read", { path: "a" }, { text: "same" });
     const results = judge([user, first, used("edit", { path: "a" })]);
     const [call, again] = used("read", { path: "a" }, { text: "same" });
@@ -211,19 +211,22 @@ describe("what can be cleared", () => {
     expect(after.tokens).toBe(0);
   });
 
-  it("knows how much has to be sent again", () => {
+  it("report how many tokens have to be sent again", () => {
     const results = judge([
       used("bash", { command: "1" }, { tokens: 700 }),
       used("read", { path: "a" }, { tokens: 500 }),
       used("bash", { command: "2" }, { tokens: 300 }),
       used("edit", { path: "a" }, { tokens: 40 }),
     ]);
-    // Two calls of 10 tokens, and the line.
+    // Two calls of 10 tokens, and the replacement line.
     expect(results.rewritten).toBe(300 + 40 + 2 * 10 + LINE_TOKENS);
   });
 });
 
-/** A conversation of reads, changes, searches and commands, with results that repeat themselves. */
+/**
+ * A step of a conversation: a read, change, search or command, whose result may repeat an earlier
+ * one.
+ */
 const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant("user" as const) },
   {
@@ -239,8 +242,8 @@ const step = fc.oneof(
   },
 );
 
-describe("for any conversation", () => {
-  it("the newest view of a file stays, what is cleared is counted once, and order is kept", () => {
+describe("clearing in any conversation", () => {
+  it("keeps the newest view of a file, counts each cleared result once, and keeps the order", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const results = new ClearableResults({ resolvePath: (path) => path, sizeOf });
@@ -257,14 +260,14 @@ describe("for any conversation", () => {
           const [call, result] = used(name, args, { tokens, isError, text: args.path });
           results.add(call);
           const same = results.sameAs(result);
-          // Only what the model still reads may be pointed at.
+          // A reference may only point to a result that the model still sees.
           if (same !== undefined) expect(visible.has(same)).toBe(true);
           results.add(result, same === undefined ? "whole" : "unchanged");
           shown.push(same === undefined ? "whole" : "unchanged");
           if (same === undefined)
             visible.set(result, { at: at + 1, key: JSON.stringify([name, args]) });
           at += 2;
-          // The result that has just come, or the one it is the same as, is never given up.
+          // Neither the latest result nor the one that it refers to is clearable.
           expect(results.before(Infinity).has(same ?? result)).toBe(false);
         }
         const found = results.before(Infinity);
@@ -278,7 +281,7 @@ describe("for any conversation", () => {
     );
   });
 
-  it("takes a time that grows with its length only", () => {
+  it("takes time linear in the length of the conversation", () => {
     const spent = (count: number) => {
       const messages = Array.from({ length: count }, (_, index) => [
         ...(index % 50 === 0 ? [user] : []),

@@ -4,29 +4,29 @@ import { SparseMap } from "@tau-agent/system";
 import { LINE_TOKENS } from "./estimate.ts";
 import { readRange } from "./read-range.ts";
 
-/** Outputs of more than this are cleared by their age. */
+/** Results larger than this become clearable with age. */
 const LARGE_TOKENS = 2000;
-/** So many parts of one file are compared with the next part that is read of it. */
+/** A newly read part of a file is compared with at most this many earlier parts. */
 const MAX_COMPARED_PARTS = 64;
 
 const searches: ReadonlySet<string> = new Set(["grep", "find", "ls"]);
 const changes: ReadonlySet<string> = new Set(["edit", "write"]);
 
 interface ClearableOptions {
-  /** The file that a path of a call means. */
+  /** Resolves a path in a call to a file. */
   readonly resolvePath: (written: string) => string;
-  /** About how many tokens a message takes. */
+  /** Estimates the tokens of a message. */
   readonly sizeOf: (message: AgentMessage) => number;
 }
 
 export type ShownAs = "whole" | "cleared" | "unchanged";
 
-/** A result that the model reads in full. */
+/** A result that the model sees in full. */
 interface SeenResult {
   readonly message: ToolResultMessage;
   readonly tokens: number;
   readonly at: number;
-  /** Where it was last asked for. */
+  /** The position of the latest call with this result. */
   usedAt: number;
   readonly call: { readonly key: string; readonly file?: SeenFile } | undefined;
 }
@@ -34,28 +34,28 @@ interface SeenResult {
 interface SeenFile {
   readonly path: string;
   readonly firstLine: number;
-  /** The first line that it does not show. */
+  /** The first line after the shown part. */
   readonly endLine: number;
 }
 
 /**
- * Which results of a conversation the model needs no longer: it grows with the conversation, at a cost
- * that does not depend on its length. Pure.
+ * Determines which tool results the model no longer needs. It grows with the conversation, and the cost of each message
+ * does not depend on the conversation's length. Pure.
  */
 export class ClearableResults {
   readonly #options: ClearableOptions;
   readonly #calls = new SparseMap<string, ToolCall>();
-  /** The newest result of each call that the model reads in full. */
+  /** The newest full result for each call. */
   readonly #newest = new SparseMap<string, SeenResult>();
-  /** What the model has read of each file and is still true. */
+  /** For each file, the results whose content is still current. */
   readonly #files = new SparseMap<string, Set<SeenResult>>();
-  /** Large results by their last use, and how many of them have been judged. */
+  /** Large results by last use; the first {@link #judged} have been judged. */
   readonly #large: { readonly result: SeenResult; readonly usedAt: number }[] = [];
   #judged = 0;
   readonly #clearable = new SparseMap<ToolResultMessage, SeenResult>();
-  /** Undefined for one that a line replaces. */
+  /** Undefined for a result that a line replaces. */
   readonly #messages: (AgentMessage | undefined)[] = [];
-  /** How many tokens the messages take up to each; as far as somebody has asked. */
+  /** The running total of tokens up to each message, computed on demand. */
   readonly #sizes: number[] = [];
   #lastUserAt = -1;
   #tokens = 0;
@@ -64,22 +64,25 @@ export class ClearableResults {
     this.#options = options;
   }
 
-  /** How many messages were added. */
+  /** The number of messages added. */
   get length(): number {
     return this.#messages.length;
   }
 
-  /** Where the last user message is; -1 without one. */
+  /** The index of the last user message; -1 if there is none. */
   get lastUserAt(): number {
     return this.#lastUserAt;
   }
 
-  /** How many tokens all that can be cleared would save. */
+  /** How many tokens clearing everything possible would save. */
   get tokens(): number {
     return this.#tokens;
   }
 
-  /** How many tokens follow the first result that can be cleared, and stay when all are. */
+  /**
+   * How many tokens after the first clearable result would have to be sent again if everything was
+   * cleared.
+   */
   get rewritten(): number {
     let first = Infinity;
     for (const { at } of this.#clearable.values()) first = Math.min(first, at);
@@ -87,7 +90,7 @@ export class ClearableResults {
     return Math.max(0, all - before - this.#tokens);
   }
 
-  /** The results that can be cleared and lie before a message, oldest first, with their tokens. */
+  /** The clearable results before a message, oldest first, with their tokens. */
   before(end: number): ReadonlyMap<ToolResultMessage, number> {
     const found = [...this.#clearable.values()].filter(({ at }) => at < end);
     found.sort((left, right) => left.at - right.at);
@@ -110,7 +113,7 @@ export class ClearableResults {
     }
   }
 
-  /** The result that the model reads of the same call, if it is the same as the next message. */
+  /** The earlier result that the model sees for the same call, if it equals the next message. */
   sameAs(next: ToolResultMessage): ToolResultMessage | undefined {
     const call = this.#calls.get(next.toolCallId);
     const earlier = call && this.#newest.get(keyOf(call))?.message;
@@ -123,7 +126,7 @@ export class ClearableResults {
     return message === undefined ? LINE_TOKENS : this.#options.sizeOf(message);
   }
 
-  /** Most sessions never ask, and their messages are not measured. */
+  /** Computed on demand: most sessions never need the sizes. */
   #sizeUpTo(end: number): number {
     const sizes = this.#sizes;
     while (sizes.length < end && sizes.length < this.length) {
@@ -155,7 +158,7 @@ export class ClearableResults {
     this.#noteLarge(result);
   }
 
-  /** A change outdates what was read of the file; a search, its own earlier result. */
+  /** A change makes earlier reads of the file clearable; a search, its own earlier result. */
   #outdate(call: ToolCall, earlier: SeenResult | undefined): void {
     if (searches.has(call.name) && earlier !== undefined) this.#allow(earlier);
     const { path } = call.arguments;
@@ -185,7 +188,7 @@ export class ClearableResults {
     this.#files.set(file.path, seen);
   }
 
-  /** The same call came to the same again: what the model reads of it counts as new. */
+  /** Marks a result as recent, because the same call had the same result again. */
   #useAgain(result: SeenResult, at: number): void {
     result.usedAt = at;
     if (this.#clearable.delete(result.message)) this.#tokens -= result.tokens - LINE_TOKENS;
@@ -198,7 +201,7 @@ export class ClearableResults {
     if (result.tokens > LARGE_TOKENS) this.#large.push({ result, usedAt: result.usedAt });
   }
 
-  /** Large results that were last used before a message can be cleared. */
+  /** Makes large results clearable whose last use was before a message. */
   #judgeLarge(end: number): void {
     for (; this.#judged < this.#large.length; this.#judged++) {
       const { result, usedAt } = this.#large[this.#judged] ?? {};
@@ -214,11 +217,11 @@ export class ClearableResults {
   }
 }
 
-/** Models write the arguments of the same call in the same order. */
+/** The identity of a call; models write the arguments of the same call in the same order. */
 function keyOf({ name, arguments: args }: ToolCall): string {
   const text = `${name} ${JSON.stringify(args)}`;
   if (text.length <= 200) return text;
-  // Loaded with the first long call: row `start`.
+  // Loaded with the first long call (row `start`).
   const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(text).digest("hex");
 }

@@ -14,7 +14,7 @@ import { fitLimits } from "./prepare.ts";
 const isSummary = ({ systemPrompt }: ScenarioRequest) => systemPrompt.includes("summaries");
 const long = "word ".repeat(200);
 
-/** A session with these settings, the requests for summaries it made, and models of another vendor. */
+/** A session with these settings, its summary requests, and models of another vendor. */
 async function start(
   settings: NonNullable<Parameters<typeof SettingsStore.inMemory>[0]>,
   reply: (request: ScenarioRequest) => Turn | string = (request) =>
@@ -49,13 +49,13 @@ async function start(
 
 const cheap = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 };
 
-/** As much as the request has, and a fixed part. */
+/** The size of the request plus a fixed part. */
 function usageAt({ messages }: ScenarioRequest) {
   return { input: 500 + Math.ceil(JSON.stringify(messages).length / 4), output: 10 };
 }
 
 describe("compaction.thresholdTokens", () => {
-  it("compacts a conversation in a window of any size", async () => {
+  it("compacts a conversation in a context window of any size", async () => {
     const { session, events, summaries } = await start({ "compaction.thresholdTokens": 2000 });
     for (let count = 0; count < 8; count++) await session.prompt(`prompt ${count}`);
     expect(summaries.length).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ describe("compaction.thresholdTokens", () => {
     ["a threshold without a window", 0, { thresholdTokens: 60_000 }, 60_000],
     ["half of a small window", 8000, {}, 4000],
     ["nothing", 0, {}, Infinity],
-  ])("is due at %s", (_, contextWindow, settings, dueTokens) => {
+  ])("compacts at %s", (_, contextWindow, settings, dueTokens) => {
     const limits = { reserveTokens: 20_000, keepRecentTokens: 20_000, ...settings };
     expect(fitLimits(limits, contextWindow).dueTokens).toBe(dueTokens);
   });
@@ -91,7 +91,7 @@ describe("compaction.thresholdTokens", () => {
 });
 
 describe("compaction.model", () => {
-  it("writes the summaries and is paid from the session's budget", async () => {
+  it("writes the summaries, which count towards the session's budget", async () => {
     const { session, summaries } = await start({ "compaction.model": "other/small/one" });
     for (const prompt of ["first", "second", "third"]) await session.prompt(prompt);
     const { costUsd } = session.budget.snapshot;
@@ -107,7 +107,7 @@ describe("compaction.model", () => {
     ["nonsense", /compaction\.model "nonsense": no such model; name one as provider\/id/],
     ["locked/small/one", /compaction\.model "locked\/small\/one": no key for locked/],
   ])(
-    "%s is reported from the start, and the session's own model does the work",
+    "is reported at the start as %s, and the session's own model writes the summaries",
     async (name, problem) => {
       const { session, summaries } = await start({ "compaction.model": name });
       const reported = () => session.diagnostics.filter(({ message }) => problem.test(message));
@@ -141,7 +141,7 @@ describe("a request for a summary", () => {
     expect(last).toContain(`SUMMARY ${summaries.length - 1}`);
   });
 
-  it("is not made for a branch on which nothing was said", async () => {
+  it("is not sent for a branch without messages", async () => {
     const { session, summaries } = await start({});
     await session.prompt("first");
     const target = session.log.tree.leafId ?? "";

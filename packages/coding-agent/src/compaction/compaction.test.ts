@@ -15,7 +15,7 @@ const isSummary = ({ systemPrompt }: { systemPrompt: string }) =>
 
 const long = "word ".repeat(200);
 
-/** Replies of some length; summaries that say what they were made from. */
+/** Replies of some length, and summaries that say what they summarise. */
 const talk: Scenario = (request) =>
   isSummary(request) ? `SUMMARY ${request.index}` : `reply ${request.index} ${long}`;
 
@@ -28,7 +28,7 @@ async function compactable(scenario: Scenario = talk) {
 
 const types = (events: readonly SessionEvent[]) => events.map(({ type }) => type);
 
-describe("compacting by hand", () => {
+describe("manual compaction", () => {
   it("replaces older messages by a summary and keeps the recent ones", async () => {
     const { session, written } = await compactable();
     for (const prompt of ["first", "second", "third"]) await session.prompt(prompt);
@@ -42,7 +42,7 @@ describe("compacting by hand", () => {
     expect(userTexts(session.messages)).toContain("fourth");
   });
 
-  it("carries the earlier summary and its files on", async () => {
+  it("carries over the earlier summary and its files", async () => {
     const seen: string[] = [];
     const { session } = await compactable((request) => {
       if (isSummary(request)) {
@@ -64,7 +64,7 @@ describe("compacting by hand", () => {
     expect(second.summary).toContain("<read-files>\na.txt\n</read-files>");
   });
 
-  it("has nothing to do in a small session, nor right after another", async () => {
+  it("does nothing in a small session, or right after another compaction", async () => {
     const { session } = await compactable();
     await session.prompt("hello");
     session.settings.override("compaction.keepRecentTokens", 100_000);
@@ -78,7 +78,7 @@ describe("compacting by hand", () => {
   it.each([
     ["retrying is called off", overloaded(), true],
     ["the vendor asks for too long a wait", rateLimited(3600), false],
-  ])("gives a summary up when %s", async (_, fault, isCalledOff) => {
+  ])("abandons the summary when %s", async (_, fault, isCalledOff) => {
     let requests = 0;
     const { session } = await compactable((request) => {
       if (!isSummary(request)) return `reply ${long}`;
@@ -93,7 +93,7 @@ describe("compacting by hand", () => {
     expect(requests).toBe(1);
   });
 
-  it("that fails leaves the session as it was and says why", async () => {
+  it("leaves the session unchanged and reports the reason when it fails", async () => {
     const { session, events } = await compactable((request) =>
       isSummary(request) ? turn("cut", { stopReason: "length" }) : `reply ${long}`,
     );
@@ -134,8 +134,8 @@ describe("compacting by hand", () => {
   });
 });
 
-describe("compacting by itself", () => {
-  it("happens at the threshold, after the reply that crossed it", async () => {
+describe("automatic compaction", () => {
+  it("runs at the threshold, after the reply that exceeded it", async () => {
     const { session, events } = await compactable((request) =>
       isSummary(request)
         ? "SUMMARY"
@@ -152,7 +152,7 @@ describe("compacting by itself", () => {
     expect(session.messages[0]).toMatchObject({ role: "compactionSummary" });
   });
 
-  it("happens between the turns of a run, and no call loses its result", async () => {
+  it("runs between the turns of a run, and no call loses its result", async () => {
     const { session, events } = await compactable((request) => {
       if (isSummary(request)) return "SUMMARY";
       if (request.index < 4) {
@@ -167,7 +167,7 @@ describe("compacting by itself", () => {
     expect(unpaired(session.messages)).toEqual([]);
   });
 
-  it("answers an overflow once, and goes on by itself", async () => {
+  it("responds to an overflow once, and the run continues automatically", async () => {
     const { session, events } = await compactable((request) => {
       if (isSummary(request)) return "SUMMARY";
       if (
@@ -190,7 +190,7 @@ describe("compacting by itself", () => {
     );
   });
 
-  it("answers an overflow although all of it could be kept, as the window is said to be larger", async () => {
+  it("shortens the conversation after an overflow even if it seems to fit the window", async () => {
     const { session } = await compactable((request) => {
       if (isSummary(request)) return "SUMMARY";
       const isTooLong = JSON.stringify(request.messages).includes("first");
@@ -203,7 +203,7 @@ describe("compacting by itself", () => {
     expect(await session.prompt("fourth")).toMatchObject({ status: "completed" });
   });
 
-  it("gives up at a second overflow in a row", async () => {
+  it("gives up after a second overflow in a row", async () => {
     const { session, events } = await compactable((request) => {
       if (isSummary(request)) return "SUMMARY";
       return request.lastUserText.endsWith("third")
@@ -215,7 +215,7 @@ describe("compacting by itself", () => {
     expect(types(events).filter((type) => type === "auto_compaction_start")).toHaveLength(1);
   });
 
-  it("stays away when it is switched off", async () => {
+  it("does not run when it is switched off", async () => {
     const { session, events } = await compactable((request) =>
       isSummary(request)
         ? "SUMMARY"

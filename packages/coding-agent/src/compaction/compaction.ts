@@ -30,7 +30,7 @@ export interface CompactionOptions extends SummarizerOptions {
   /** The session's todo list, which the model needs afterwards. */
   readonly todos: () => readonly TodoItem[];
   readonly emit: (event: SessionOnlyEvent) => void | Promise<void>;
-  /** The prefix of requests is another one now. */
+  /** Called when a compaction has changed the prefix of requests. */
   readonly onCompacted: () => void;
   /** Asks extensions first; they may cancel or provide their own summary. */
   readonly decide?:
@@ -66,7 +66,7 @@ interface Outcome {
 export class Compaction {
   readonly #options: CompactionOptions;
   #controller: AbortController | undefined;
-  /** An automatic compaction that did not help is not repeated before the next prompt. */
+  /** Whether the last automatic compaction did not help: the next one waits for the next prompt. */
   #isFutile = false;
 
   constructor(options: CompactionOptions) {
@@ -83,7 +83,7 @@ export class Compaction {
     return this.#options.settings.get("compaction.enabled");
   }
 
-  /** Whether the conversation is larger than it may become, and can be shortened. */
+  /** Whether the conversation exceeds its limit and can be shortened. */
   get isDue(): boolean {
     const { settings } = this.#options;
     const model = this.#options.model();
@@ -93,7 +93,7 @@ export class Compaction {
     return typeof this.#prepare(model) !== "string";
   }
 
-  /** How many tokens a model's window has for a conversation. */
+  /** How many tokens of a model's context window a conversation may use. */
   roomOf(model: Model): number {
     return fitLimits(
       { ...this.#settingsFor(model), thresholdTokens: undefined },
@@ -101,12 +101,12 @@ export class Compaction {
     ).dueTokens;
   }
 
-  /** A new prompt changes what a compaction can achieve. */
+  /** Notes a new prompt, which changes what a compaction can achieve. */
   notePrompt(): void {
     this.#isFutile = false;
   }
 
-  /** Stops the current one; nothing has changed then. */
+  /** Stops the current compaction and leaves the conversation unchanged. */
   abort(): void {
     this.#controller?.abort();
   }
@@ -137,7 +137,7 @@ export class Compaction {
       this.#controller = undefined;
       this.#isFutile = true;
       const failure = controller.signal.aborted ? new SessionError("compaction_cancelled") : error;
-      // An extension's veto is not a failure either.
+      // A veto by an extension is not a failure.
       const aborted = failure instanceof SessionError && failure.code === "compaction_cancelled";
       const message = failure instanceof Error ? failure.message : String(failure);
       await this.#emitEnd(reason, {
@@ -154,7 +154,7 @@ export class Compaction {
 
   /** Compacts if it is due; its events report the outcome. */
   async runWhenDue(signal: AbortSignal | undefined): Promise<void> {
-    // Between the turns of a run, too, because one large tool result may fill the window. If it
+    // Between the turns of a run as well, because one large tool result may fill the window. If it
     // fails, the request is sent anyway.
     if (this.isDue) await this.run({ reason: "threshold" }, signal).catch(() => undefined);
   }
@@ -207,7 +207,7 @@ export class Compaction {
     { customInstructions, tokensBefore, note }: SummaryWork,
     signal: AbortSignal,
   ): Promise<CompactionResult> {
-    // Most hosts never compact: bench row `start`.
+    // Loaded on demand, because most hosts never compact (bench row `start`).
     const { summarizePreparation } = await import("./summarize-preparation.ts");
     const { model } = await this.#options.prepareRequest();
     const text = await summarizePreparation(preparation, signal, {
@@ -222,7 +222,10 @@ export class Compaction {
     return { summary, firstKeptEntryId, tokensBefore, details: files };
   }
 
-  /** Lets hosts open the session without reading what comes before; a compaction does not fail without it. */
+  /**
+   * Describes the past so that hosts can open the session without reading it; a failure here does not fail the
+   * compaction.
+   */
   async #describePast(firstKeptEntryId: string): Promise<unknown> {
     const { path } = this.#options.conversation.log;
     if (path === undefined) return undefined;

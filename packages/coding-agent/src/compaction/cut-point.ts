@@ -24,7 +24,7 @@ export function findCutPoint(
   if (wanted === undefined) return undefined;
   let cut = wanted;
   while (cut < entries.length && !isCutPoint(entries[cut])) cut += 1;
-  // Results that reach to the end stay with their calls.
+  // Results at the end stay with their calls.
   if (cut === entries.length) cut = entries.slice(0, wanted).findLastIndex(isCutPoint);
   return cut < 0 ? undefined : cutAt(entries, cut);
 }
@@ -32,7 +32,7 @@ export function findCutPoint(
 /**
  * The cut that keeps as much as fits into `maxKeptTokens`.
  *
- * @returns undefined when not even the newest message fits
+ * @returns undefined if not even the newest message fits
  */
 export function findFittingCut(
   entries: readonly SessionEntry[],
@@ -46,7 +46,7 @@ export function findFittingCut(
   return cut === undefined ? undefined : cutAt(entries, cut);
 }
 
-/** Cuts just before a message, and what belongs to it. */
+/** Cuts just before a message and the entries that belong to it. */
 function cutAt(entries: readonly SessionEntry[], cut: number): CutPoint | undefined {
   const turnStart = isTurnStart(entries[cut]) ? cut : turnStartBefore(entries, cut);
   const firstKept = pullBack(entries, cut);
@@ -54,13 +54,13 @@ function cutAt(entries: readonly SessionEntry[], cut: number): CutPoint | undefi
   return firstKept === 0 ? undefined : { firstKept, turnStart: start };
 }
 
-/** The oldest entry that still belongs to the newest `keepTokens`; undefined when all do. */
+/** The index of the oldest entry within the newest `keepTokens`; undefined if all entries fit. */
 function newestWithin(entries: readonly SessionEntry[], keepTokens: number): number | undefined {
   for (const { index, tokens } of fromNewest(entries)) if (tokens >= keepTokens) return index;
   return undefined;
 }
 
-/** The entries with a message, from the newest, with the tokens up to and with each. */
+/** The message entries from newest to oldest, each with the total tokens so far. */
 function* fromNewest(entries: readonly SessionEntry[]) {
   let tokens = 0;
   for (let index = entries.length - 1; index >= 0; index--) {
@@ -72,7 +72,10 @@ function* fromNewest(entries: readonly SessionEntry[]) {
   }
 }
 
-/** Names, labels and changes of model just before the cut stay with the entries after it. */
+/**
+ * Moves the cut so that names, labels and model changes just before it stay with the entries after
+ * it.
+ */
 function pullBack(entries: readonly SessionEntry[], cut: number): number {
   let index = cut;
   while (index > 0) {

@@ -7,7 +7,7 @@ import type {
 import { type ResultView, resultKey } from "@tau-agent/sessions/log";
 import { textTokens } from "./text-tokens.ts";
 
-/** About what the line takes that replaces a result. */
+/** The approximate tokens of the line that replaces a result. */
 export const LINE_TOKENS = 25;
 
 /** The assumed size of an image; vendors charge by size, which is bounded before sending. */
@@ -66,7 +66,7 @@ function lineOf(message: AgentMessage, results: ResultView | undefined) {
 
 /**
  * Like {@link contextTokens}, but null until a vendor has counted the current conversation: right
- * after a compaction or a clearing, an estimate would only look like knowledge.
+ * after a compaction or a clearing, an estimate would only look like a real count.
  */
 export function countedContextTokens(
   messages: readonly AgentMessage[],
@@ -77,8 +77,8 @@ export function countedContextTokens(
 }
 
 /**
- * A reply from before the latest compaction counted messages that are gone; what was cleared since a reply
- * is taken off its count.
+ * A reply from before the latest compaction counted messages that are gone, so it is ignored. Results cleared since a
+ * reply are subtracted from its count.
  */
 function measure(
   messages: readonly AgentMessage[],
@@ -87,7 +87,7 @@ function measure(
   const [first] = messages;
   const sinceMs = first?.role === "compactionSummary" ? first.timestamp : 0;
   let tokens = 0;
-  /** What {@link tokens} were before results were cleared. */
+  /** The value of {@link tokens} before results were cleared. */
   let whole = 0;
   let saved = 0;
   for (let index = messages.length - 1; index >= 0; index--) {

@@ -1,15 +1,15 @@
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
-/** Which files a conversation touched; what compaction entries keep in `details`. */
+/** The files that a conversation touched, as stored in `details` of compaction entries. */
 export interface FileLists {
   readonly readFiles: readonly string[];
   readonly modifiedFiles: readonly string[];
 }
 
-/** How many paths of each list a summary shows. */
+/** How many paths of each list a summary may show. */
 const MAX_SHOWN_PATHS = 200;
 
-/** Files that tool calls read and changed, with those of an earlier compaction. */
+/** The files that tool calls read and changed, including those of an earlier compaction. */
 export function collectFiles(messages: readonly AgentMessage[], earlier: unknown): FileLists {
   const read = new Set<string>(listIn(earlier, "readFiles"));
   const modified = new Set<string>(listIn(earlier, "modifiedFiles"));

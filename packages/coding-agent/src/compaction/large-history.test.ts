@@ -14,7 +14,9 @@ const isSummary = ({ systemPrompt }: ScenarioRequest) => systemPrompt.includes("
 const window = 8000;
 const long = "some words of a reply ".repeat(1200);
 
-/** A session with a window of 8000 tokens whose three replies take 6000 and more each. */
+/**
+ * A session with a context window of 8000 tokens and three replies of at least 6000 tokens each.
+ */
 async function largeSession(summarize: (request: ScenarioRequest, count: number) => string | Turn) {
   const requests: string[] = [];
   const test = await createTestSession(
@@ -64,7 +66,7 @@ describe("a history larger than the window", () => {
     expect(session.messages).toEqual(before);
   });
 
-  it("says which part failed", async () => {
+  it("reports which part failed", async () => {
     const { session } = await largeSession((_, count) =>
       count === 2 ? turn("cut", { stopReason: "length" }) : `SUMMARY ${count}`,
     );
@@ -73,7 +75,7 @@ describe("a history larger than the window", () => {
     );
   });
 
-  it("is summarised in smaller parts when the vendor counts more tokens", async () => {
+  it("is summarised in smaller parts if the vendor counts more tokens", async () => {
     const { session } = await largeSession((request, count) =>
       textTokens(request.lastUserText) > 2500
         ? turn("", { fault: { kind: "overflow" } })
@@ -119,8 +121,8 @@ const text = fc.oneof(
     .map(([piece, count]) => piece.repeat(count)),
 );
 
-describe("requests for a summary, for any history and any window of 2048 tokens or more", () => {
-  it("fit the budget, hold every message in order, and end", async () => {
+describe("summary requests for any history and any context window of at least 2048 tokens", () => {
+  it("fit the budget, contain every message in order, and terminate", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(text, { maxLength: 12 }),
@@ -159,7 +161,7 @@ describe("requests for a summary, for any history and any window of 2048 tokens 
     );
   });
 
-  it("take a job without messages for one request", () => {
+  it("need only one request when there are no messages", () => {
     const job = { pieces: [], first: "First.", later: "Later.", previousSummary: "Before." };
     const part = nextPart(job, 0, { summary: "Before.", budget: 5000 });
     expect(part).toMatchObject({ next: 0, text: expect.stringContaining("Later.") });
@@ -207,7 +209,7 @@ function branchOf(messages: readonly AgentMessage[]): SessionEntry[] {
   }));
 }
 
-/** Indices of the messages that a compaction keeps. */
+/** The indices of the messages that a compaction keeps. */
 function keptOf(messages: readonly AgentMessage[], contextWindow: number): number[] | string {
   const limits = fitLimits({ reserveTokens: 20_000, keepRecentTokens: 20_000 }, contextWindow);
   const prepared = prepareCompaction(branchOf(messages), limits);
@@ -219,27 +221,27 @@ function keptOf(messages: readonly AgentMessage[], contextWindow: number): numbe
 describe("what a compaction keeps", () => {
   const huge = "words of all kinds ".repeat(4000);
 
-  it("leaves out a huge message that reaches into the newest ones", () => {
+  it("leaves out a huge message at the start of the newest ones", () => {
     expect(
       keptOf([user("a"), user(huge), assistant([{ type: "text", text: "b" }]), user("c")], 8000),
     ).toEqual([2, 3]);
   });
 
-  it("is nothing when the results of the last calls alone fill the window", () => {
+  it("is nothing if the results of the last calls alone fill the window", () => {
     expect(keptOf([user("a"), call("1"), result("1", huge)], 8000)).toEqual([]);
   });
 
-  it("keeps results that reach to the end together with their calls", () => {
+  it("includes results at the end together with their calls", () => {
     const middling = "word ".repeat(2500);
     expect(keptOf([user("a"), user(huge), call("1"), result("1", middling)], 8000)).toEqual([2, 3]);
   });
 
-  it("keeps a prompt without a reply, however large, also after a failed attempt", () => {
+  it("includes an unanswered prompt, however large, even after a failed attempt", () => {
     const failed = { ...assistant([]), stopReason: "error" } as AgentMessage;
     expect(keptOf([user("a"), user(huge), failed], 8000)).toEqual([1, 2]);
   });
 
-  it("fits into half of the window unless the newest prompt alone does not", () => {
+  it("fits half of the window unless the newest prompt alone does not", () => {
     const message = fc.oneof(
       text.map(user),
       text.map((words) => assistant([{ type: "text", text: words }])),

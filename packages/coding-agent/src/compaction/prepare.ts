@@ -18,10 +18,10 @@ export interface CompactionPreparation {
 
 /** When a compaction is due and what it keeps, in tokens. */
 export interface CompactionLimits {
-  /** A larger conversation is compacted. */
+  /** The size above which a conversation is compacted. */
   readonly dueTokens: number;
   readonly keepRecentTokens: number;
-  /** More than this cannot be kept: it would soon be due again. */
+  /** The most that can be kept: with more, the next compaction would soon be due. */
   readonly maxKeptTokens: number;
 }
 
@@ -31,12 +31,12 @@ export interface LimitSettings {
   readonly thresholdTokens?: number | undefined;
 }
 
-/** However much is to stay free, a conversation may grow to this size, or to half of a smaller window. */
+/** A conversation may grow to this size, or to half of a smaller window, however large the reserve is. */
 const MIN_DUE_TOKENS = 20_000;
 
 const defaultKeep = settingsTable["compaction.keepRecentTokens"].default;
 
-/** The settings count as they are; only where a window is too small for them do they give way. */
+/** The limits from the settings, lowered only if the context window is too small for them. */
 export function fitLimits(
   { reserveTokens, keepRecentTokens, thresholdTokens = Infinity }: LimitSettings,
   contextWindow: number | undefined,
@@ -44,7 +44,7 @@ export function fitLimits(
   const window = contextWindow || Infinity;
   const room = Math.max(window - reserveTokens, Math.min(window / 2, MIN_DUE_TOKENS));
   const dueTokens = Math.min(room, thresholdTokens);
-  // The default is made for large windows; a number that someone has set is meant.
+  // The default suits large windows; a number that the user has set is respected.
   const isMeant = keepRecentTokens !== defaultKeep && keepRecentTokens < dueTokens;
   const keep = isMeant ? keepRecentTokens : Math.min(keepRecentTokens, Math.floor(dueTokens / 2));
   const half = Math.floor(Math.min(window, thresholdTokens) / 2);
@@ -76,7 +76,7 @@ export function prepareCompaction(
   branch: readonly SessionEntry[],
   { keepRecentTokens, maxKeptTokens }: Pick<CompactionLimits, "keepRecentTokens" | "maxKeptTokens">,
 ): CompactionPreparation | "already_compacted" | "nothing_to_compact" {
-  // What was cleared with it is listed after it.
+  // Custom entries may follow a compaction, such as the list of results cleared with it.
   const newest = branch.findLast(({ type }) => type !== "custom");
   if (newest?.type === "compaction") return "already_compacted";
   const { compaction, entries } = contextEntries(branch);
@@ -91,7 +91,7 @@ export function prepareCompaction(
   const summarized = [...messagesToSummarize, ...turnPrefixMessages];
   if (summarized.length === 0) return "nothing_to_compact";
   return {
-    // No entry has the empty id: nothing is kept.
+    // No entry has an empty id, so nothing is kept.
     firstKeptEntryId: firstKept?.id ?? "",
     messagesToSummarize,
     turnPrefixMessages,
@@ -102,9 +102,9 @@ export function prepareCompaction(
 }
 
 /**
- * Where to cut. A large message that reaches into what is to be kept is summarised after all when it
- * would fill the window. When even the results of the last calls would, nothing is kept, and the
- * summary has what matters of them; a prompt that has no reply yet always stays.
+ * Chooses the cut. A large message at the start of the kept part is summarised after all if it would fill the window.
+ * If even the results of the last calls would, nothing is kept, and the summary covers them. A prompt without a reply
+ * always stays.
  */
 function fittingCut(
   entries: readonly SessionEntry[],
@@ -123,13 +123,13 @@ function fittingCut(
   return findFittingCut(entries, Math.max(maxKeptTokens, newestTokens)) ?? cut;
 }
 
-/** A failed reply may follow the prompt that it does not answer. */
+/** A failed reply does not answer the prompt before it. */
 function hasFailed(message: AgentMessage): boolean {
   if (message.role !== "assistant") return false;
   return message.stopReason === "error" || message.stopReason === "aborted";
 }
 
-/** Extensions may put anything into `details`. */
+/** The details of the earlier compaction; those of extensions may be anything and are ignored. */
 function earlierDetails(compaction: SessionEntryOf<"compaction"> | undefined): unknown {
   return compaction?.fromHook ? undefined : compaction?.details;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** The lines of a file that a call of `read` shows; the end is the first line that it does not show. */
+/** The lines of a file that a `read` call shows; `endLine` is the first line that it does not show. */
 export function readRange(
   { offset, limit }: Readonly<Record<string, unknown>>,
   details: unknown,
@@ -15,7 +15,7 @@ function countOf(value: unknown): number | undefined {
   return count >= 1 ? Math.floor(count) : undefined;
 }
 
-/** How many lines were shown where not all of them could be. */
+/** How many lines were shown, if the output was truncated. */
 function shownLines(details: unknown): number | undefined {
   const truncation = isJsonObject(details) ? details.truncation : undefined;
   return isJsonObject(truncation) ? countOf(truncation.outputLines) : undefined;

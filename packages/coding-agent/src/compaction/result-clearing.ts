@@ -6,34 +6,34 @@ import { clearedLine } from "../user-input/cleared-line.ts";
 import { ClearableResults, type ShownAs } from "./clearable-results.ts";
 import { contextTokens, estimateTokens, LINE_TOKENS } from "./estimate.ts";
 
-/** From this share of the context on, and so many tokens, clearing may pay although it rewrites the prefix. */
+/** From this share of the context and this many tokens on, clearing may pay off even though it rewrites the prefix. */
 const worthwhile = { share: 0.4, tokens: 20_000 };
-/** Less is not worth the tool that brings results back. */
+/** Smaller savings do not justify declaring the tool that retrieves results. */
 const MIN_TOKENS = 100;
-/** The tool that brings results back. */
+/** The tool that retrieves cleared results. */
 const READ_ENTRY = "read_entry";
 
 export interface ResultClearingOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly conversation: () => Pick<Conversation, "log" | "messages" | "results" | "clear">;
   readonly model: () => Model | undefined;
-  /** How long requests ask caches to live. */
+  /** The cache lifetime that requests ask for. */
   readonly retention: (model: Model) => Promise<CacheRetention>;
-  /** When this process last used the cache; 0 if it has not. */
+  /** When this process last used the prompt cache; 0 if never. */
   readonly cacheUsedAt: () => number;
   readonly resolvePath: (written: string) => string;
-  /** The tools on demand, of which this needs one. */
+  /** The tools on demand, one of which retrieves results. */
   readonly tools: { need(name: string, isNeeded: boolean): void };
 }
 
 /**
- * Replaces results that the model needs no longer by a line, in requests only: together with something
- * that rewrites the prefix of requests anyway, or when so much can go that it pays.
+ * Replaces results that the model no longer needs with a line, in requests only. It does so when something else
+ * rewrites the prefix anyway, or when the savings pay for the rewrite.
  */
 export class ResultClearing {
   readonly #options: ResultClearingOptions;
   #results: ClearableResults | undefined;
-  /** The list that {@link #results} was made of; another one replaces it when messages are dropped. */
+  /** The list from which {@link #results} was made. It is replaced when messages are dropped. */
   #list: readonly AgentMessage[] = [];
   /** The message that began the current prompt. */
   #promptStart: AgentMessage | undefined;
@@ -42,28 +42,28 @@ export class ResultClearing {
     this.#options = options;
   }
 
-  /** A run begins; one without input continues the prompt before it. */
+  /** Notes the start of a run; a run without input continues the previous prompt. */
   beginRun([first]: readonly AgentMessage[]): void {
     this.#promptStart = first ?? this.#promptStart;
   }
 
-  /** Declares the tool that brings results back if the session has cleared any. */
+  /** Declares the tool that retrieves results if the session has cleared any. */
   adoptLog({ tree }: Conversation["log"]): void {
     this.#promptStart = undefined;
     this.#options.tools.need(READ_ENTRY, hasClearedResults(tree));
   }
 
   /**
-   * What requests show instead of a result; undefined for most.
+   * The line that requests show instead of a result; undefined if the result is shown.
    *
-   * @param time - of the request, in ms since the epoch; default now
+   * @param time - the time of the request in ms since the epoch; default now
    */
   lineOf(result: ToolResultMessage, time = Infinity): string | undefined {
     const cleared = this.#options.conversation().results.cleared.get(resultKey(result));
     return cleared !== undefined && cleared.since <= time ? clearedLine(cleared) : undefined;
   }
 
-  /** A result was written: one that the model has just as well from the same call becomes a line. */
+  /** Notes a new result. If the model already sees the same result of the same call, a line replaces the new one. */
   noteResult(result: ToolResultMessage): void {
     if (!this.#isOn) return;
     const conversation = this.#options.conversation();
@@ -76,7 +76,7 @@ export class ResultClearing {
     conversation.clear(new Map([[result, { entryId, tokens, sameAs }]]));
   }
 
-  /** Clears before a request if it pays; the request must wait until that is stored. */
+  /** Clears before a request if that pays off; the request must wait until the change is stored. */
   async runWhenDue(): Promise<void> {
     if (!this.#isOn) return;
     const results = this.#current();
@@ -91,8 +91,8 @@ export class ResultClearing {
   }
 
   /**
-   * Whether what clearing costs, because the rest is written to the cache again, comes back in the requests
-   * that can be expected: an eighth of those that the session has made, and a few in any case.
+   * Whether the expected requests save more than the rewrite of the cache costs. The estimate is an eighth of the
+   * requests so far, but at least three.
    */
   #pays({ tokens, rewritten }: ClearableResults): boolean {
     const { input = 0, cacheRead = 0, cacheWrite = 0 } = this.#options.model()?.cost ?? {};
@@ -101,7 +101,7 @@ export class ResultClearing {
     return ((cacheWrite || input) - (cacheRead || input / 10)) * rewritten <= saved;
   }
 
-  /** Clears what it may because the prefix was rewritten anyway. */
+  /** Clears what it may, because the prefix is being rewritten anyway. */
   run(): void {
     if (this.#isOn) this.#clearBeforePrompt();
   }
@@ -120,7 +120,7 @@ export class ResultClearing {
     const { entryIds } = conversation.results;
     const cleared = [...found].flatMap(([message, tokens]) => {
       const entryId = entryIds.get(message);
-      // What an extension put into the conversation has no entry to name.
+      // A message that an extension inserted has no entry to refer to.
       return entryId === undefined ? [] : [[message, { entryId, tokens }] as const];
     });
     const saved = cleared.reduce((sum, [, { tokens }]) => sum + tokens - LINE_TOKENS, 0);
@@ -130,7 +130,7 @@ export class ResultClearing {
     this.#options.tools.need(READ_ENTRY, true);
   }
 
-  /** Whether the vendor has forgotten the last request. */
+  /** Whether the vendor's cache of the last request has expired. */
   async #hasLapsed(): Promise<boolean> {
     const { conversation, retention, cacheUsedAt } = this.#options;
     const model = this.#options.model();
@@ -141,11 +141,11 @@ export class ResultClearing {
     return lifetime !== undefined && Date.now() - usedAt > lifetime;
   }
 
-  /** Where the current prompt begins; nothing after it is cleared without need. */
+  /** The index where the current prompt begins; later results are cleared only if that pays off. */
   #promptAt(results: ClearableResults): number {
     const start = this.#promptStart;
     if (start === undefined) return Math.max(0, results.lastUserAt);
-    // An extension may have replaced it. Once it is summarised, all that is left belongs to the prompt.
+    // -1 if an extension replaced the message, or it was summarised: then everything belongs to the prompt.
     return this.#list.findLastIndex(
       (message) => message.role === start.role && message.timestamp === start.timestamp,
     );

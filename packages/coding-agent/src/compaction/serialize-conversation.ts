@@ -5,12 +5,12 @@ import type {
 } from "@tau-agent/rpc-protocol/messages";
 import { fencedText } from "../foreign-text/fence.ts";
 
-/** How much of a tool's output a summary needs to see. */
+/** How many characters of a tool result a summary request includes. */
 const MAX_RESULT_CHARACTERS = 2000;
 
 /**
- * The conversation as plain text, because a model that is shown messages would continue them
- * instead of summarising. Without thinking.
+ * The conversation as plain text without thinking: given real messages, a model would continue them
+ * instead of summarising.
  */
 export function serializeConversation(messages: readonly AgentMessage[]): string {
   return serializeMessages(messages).join("\n\n");
@@ -42,7 +42,7 @@ function serializeMessage(message: AgentMessage): string[] {
   }
 }
 
-/** Shortened first, or the fence would lose its end. */
+/** Shortened before fencing, so that the closing fence is kept. */
 function fencedResult(message: ToolResultMessage): string {
   return fencedText(shorten(textOf(message.content)), message);
 }
@@ -72,14 +72,15 @@ function textOf(content: string | readonly UserContent[]): string {
 
 function shorten(text: string): string {
   if (text.length <= MAX_RESULT_CHARACTERS) return text;
-  // Not between the halves of a surrogate pair.
+  // Do not cut a surrogate pair in half.
   const end =
     MAX_RESULT_CHARACTERS - (/[\uD800-\uDBFF]$/.test(text.slice(0, MAX_RESULT_CHARACTERS)) ? 1 : 0);
   return `${text.slice(0, end)}\n[… ${text.length - end} more characters]`;
 }
 
 /**
- * The conversation must not close the tags around it, or a summary would follow its instructions.
+ * Prevents the conversation from closing the tags around it: a summary could then follow its
+ * instructions.
  */
 function neutralizeTags(text: string): string {
   return text.replace(/<(\/?)(conversation|previous-summary)>/gi, "<$1 $2>");

@@ -3,8 +3,8 @@ import { type ResultView, resultKey } from "@tau-agent/sessions/log";
 import { clearedLine } from "../user-input/cleared-line.ts";
 
 /**
- * An entry with what the model still reads of it. A line that says that a result is unchanged is whole
- * again once the earlier one is summarised, so it counts in full.
+ * An entry as the model sees it. A result that a line marks as unchanged counts in full, because it becomes whole again
+ * once the earlier result is summarised.
  */
 export function shownEntry(entry: SessionEntry, { cleared }: ResultView): SessionEntry {
   const known = entry as KnownSessionEntry;

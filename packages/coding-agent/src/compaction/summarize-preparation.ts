@@ -16,19 +16,19 @@ import {
 
 interface PreparationSummaryOptions extends Omit<SummarizerOptions, "budget"> {
   readonly model: Model;
-  /** What a request leaves free of the model's window, in tokens. */
+  /** How many tokens of the model's context window a request leaves free. */
   readonly reserveTokens: number;
   readonly note: NoteUsage;
-  /** What the user wants the summary to dwell on. */
+  /** What the user wants the summary to focus on. */
   readonly focus: string | undefined;
 }
 
 /**
- * The text that replaces the older part of a conversation, with the files it touched. It makes one
- * request after the other, because servers with a single slot refuse parallel ones.
+ * The text that replaces the older part of a conversation, with the files it touched. Requests run one after the other,
+ * because servers with a single slot refuse parallel requests.
  *
- * @throws {SessionError} `summary_failed`; `compaction_cancelled` if aborted; `nothing_to_compact` if none of
- *   the messages says anything
+ * @throws {SessionError} `summary_failed`; `compaction_cancelled` if aborted; `nothing_to_compact` if none of the
+ * messages contains text
  */
 export async function summarizePreparation(
   preparation: CompactionPreparation,
@@ -45,7 +45,8 @@ export async function summarizePreparation(
   const before = serializeMessages(messagesToSummarize);
   const begun = serializeMessages(turnPrefixMessages);
   if (before.length + begun.length === 0) throw new SessionError("nothing_to_compact");
-  // A turn that the last compaction cut, too: its next part belongs into the earlier summary.
+  // The last compaction may have cut the same turn: then the next part of the turn extends the
+  // earlier summary.
   const isSameTurn = before.length === 0 && previousSummary !== undefined;
   const history = await inParts({
     pieces: isSameTurn ? begun : before,

@@ -13,9 +13,9 @@ export interface SummarizerOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly prepareRequest: () => Promise<ModelRequest>;
   readonly retry: Pick<Retry, "prepareNext">;
-  /** Which model the session asks, and which one when that fails. */
+  /** The model that answers the session, and its fallbacks. */
   readonly answering: Pick<AnsweringModel, "model" | "find" | "use" | "noteReply">;
-  /** Gets the usage of the requests for a summary once they are over. */
+  /** Receives the usage of the summary requests once they have finished. */
   readonly budget: UsageBudget;
 }
 
@@ -30,7 +30,7 @@ export async function summarize(
   signal: AbortSignal,
   options: Omit<SummarizerOptions, "budget"> & {
     readonly note: NoteUsage;
-    /** Names the request in errors, where a summary takes several. */
+    /** Names the request in errors if a summary takes several. */
     readonly label?: string | undefined;
   },
 ): Promise<string> {
@@ -41,7 +41,7 @@ export async function summarize(
     const { message, error } = await request(text, signal, options);
     note(message.usage);
     if (signal.aborted) throw new SessionError("compaction_cancelled");
-    // A model of its own for summaries is not the one that answers the session.
+    // A dedicated summary model is not the session's answering model.
     const isAnswering =
       message.provider === answering.model?.provider && message.model === answering.model.id;
     if (message.stopReason !== "error") {
@@ -89,7 +89,7 @@ async function request(
   }
 }
 
-/** A truncated summary would lose what it did not reach, so use none. */
+/** A truncated summary would be incomplete, so it is refused. */
 function summaryOf(
   message: AssistantMessage,
   { label, cause }: { readonly label: string | undefined; readonly cause?: unknown },

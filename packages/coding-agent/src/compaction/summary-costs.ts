@@ -3,7 +3,7 @@ import { type Conversation, USAGE_ENTRY } from "@tau-agent/sessions/log";
 
 type EntryWriter = Pick<Conversation, "append">;
 
-/** Gets the usage of each request, including failed ones. */
+/** Receives the usage of each request, including failed ones. */
 export type NoteUsage = (usage: Usage) => void;
 
 export interface UsageBudget {
@@ -11,9 +11,8 @@ export interface UsageBudget {
 }
 
 /**
- * Does work that requests summaries, and accounts for all its requests. What the summary's own
- * entry cannot record, because there will be none, goes into a separate entry. The budget gets the
- * sum.
+ * Runs work that requests summaries, and accounts for all its requests. Usage that no summary entry
+ * can record, because there is none, goes into a separate entry. The budget receives the sum.
  */
 export async function accountForSummary<T>(
   { conversation, budget }: { conversation: EntryWriter; budget: UsageBudget },
@@ -43,8 +42,8 @@ function keep(conversation: EntryWriter, usage: Usage): void {
   try {
     conversation.append({ type: "custom", customType: USAGE_ENTRY, data: { usage } });
   } catch {
-    // A session that cannot be written reports that with the next message; this reports the first
-    // failure.
+    // If the session cannot be written, the next message reports that; the first failure is thrown
+    // here.
   }
 }
 

@@ -5,13 +5,13 @@ import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 interface SummaryModelSources {
   readonly settings: Pick<SettingsStore, "get">;
   readonly registry: Pick<ModelRegistry, "find" | "isAvailable">;
-  /** Receives why the model of the settings is not used. */
+  /** Receives the reason why the configured model is not used. */
   readonly note: (diagnostic: Diagnostic) => void;
 }
 
 /**
- * The model of `compaction.model`; undefined for the session's own. A mistake in the settings must not
- * keep a conversation from being compacted, so it is noted, and the session's model does the work.
+ * The model of `compaction.model`; undefined means the session's own. A mistake in the setting must not prevent
+ * compaction, so it becomes a diagnostic, and the session's model writes the summary.
  */
 export async function summaryModel({
   settings,

@@ -3,15 +3,15 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { summaryRequest, summarySystemPrompt } from "./summary-prompts.ts";
 import { clipText, textTokens } from "./text-tokens.ts";
 
-/** Window assumed when a model does not say. */
+/** The context window assumed if a model does not declare one. */
 const DEFAULT_CONTEXT_WINDOW = 128_000;
-/** The least conversation that a request holds, however small the window is. */
+/** The minimum of conversation in a request, in tokens, however small the window is. */
 const MIN_ROOM = 64;
 
 export interface SummaryJob {
   /** The messages as text, oldest first. */
   readonly pieces: readonly string[];
-  /** For a request without an earlier summary. */
+  /** The instructions for a request without an earlier summary. */
   readonly first: string;
   readonly later: string;
   readonly previousSummary?: string | undefined;
@@ -20,13 +20,13 @@ export interface SummaryJob {
 
 export interface SummaryPart {
   readonly text: string;
-  /** Index of the first piece that it does not hold. */
+  /** The index of the first piece that is not included. */
   readonly next: number;
 }
 
 /**
  * How many tokens a request for a summary may take, the system prompt included. The rest of the
- * window is for the summary (at most `reserveTokens`) and for what the estimate misses.
+ * window is for the summary (at most `reserveTokens`) and for the error of the estimate.
  */
 export function requestBudget({ contextWindow }: Model, reserveTokens: number): number {
   const window = contextWindow || DEFAULT_CONTEXT_WINDOW;
@@ -37,7 +37,10 @@ export function requestTokens(text: string): number {
   return textTokens(summarySystemPrompt) + textTokens(text);
 }
 
-/** The request for as many pieces, from `at` on, as fit; a piece that fits into none is cut. */
+/**
+ * The next request, with as many pieces from `at` on as fit; a piece too large for any request is
+ * cut.
+ */
 export function nextPart(
   job: SummaryJob,
   at: number,
@@ -55,7 +58,7 @@ export function nextPart(
   let left = room;
   let next = at;
   for (const piece of job.pieces.slice(at)) {
-    // Two more for what joins the pieces.
+    // Two more tokens for the separator.
     const tokens = textTokens(piece) + 2;
     if (tokens > left && pieces.length > 0) break;
     pieces.push(tokens > left ? clipText(piece, left - 2) : piece);
@@ -68,14 +71,14 @@ export function nextPart(
 
 export interface PartAsker {
   readonly budget: number;
-  /** Asks for one summary; `label` names the request where there are several. */
+  /** Requests one summary; `label` names the request if there are several. */
   readonly ask: (text: string, label: string | undefined) => Promise<string>;
 }
 
 /**
- * Summarises a conversation that may be larger than the model's window: part after part, each
- * together with the summary so far. When the vendor counts more tokens than the estimate and refuses
- * a request as too long, the rest is asked for in smaller parts.
+ * Summarises a conversation that may be larger than the model's window: part by part, each with the summary so far. If
+ * the vendor counts more tokens than estimated and refuses a request as too long, the rest is summarised in smaller
+ * parts.
  */
 export async function summarizeInParts(job: SummaryJob, asker: PartAsker): Promise<string> {
   let { budget } = asker;

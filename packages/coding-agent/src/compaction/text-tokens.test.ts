@@ -8,8 +8,8 @@ const bytes = Buffer.concat(
   Array.from({ length: 40 }, (_, index) => createHash("sha256").update(`${index}`).digest()),
 );
 
-describe("the estimate of a text's tokens", () => {
-  // Counted with the public tokenizer cl100k.
+describe("token estimate of a text", () => {
+  // The expected values were counted with the public tokenizer cl100k.
   it.each([
     [
       "English",
@@ -28,17 +28,17 @@ describe("the estimate of a text's tokens", () => {
     ["Korean", "이 함수를 수정하여 입력이 비어 있을 때 기본값을 반환하도록 해 주세요.", 25],
     ["Russian", "Пожалуйста, исправьте эту функцию и добавьте тесты.", 23],
     ["emoji", "😀🎉🚀🔥✅", 13],
-  ])("is near the count for %s, rather above than below", (_, text, counted) => {
+  ])("is close to the count for %s, and rather above than below", (_, text, counted) => {
     expect(textTokens(text)).toBeGreaterThanOrEqual(counted * 0.9);
     expect(textTokens(text)).toBeLessThanOrEqual(counted * 1.6);
   });
 
-  it("takes an image for 1200 tokens", () => {
+  it("counts an image as 1200 tokens", () => {
     const image = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
     expect(estimateTokens({ role: "user", content: [image], timestamp: 1 })).toBe(1200);
   });
 
-  it("takes time that grows with the text only", () => {
+  it("takes time linear in the length of the text", () => {
     const text = `${"aZ0".repeat(1_000_000)}${" =".repeat(1_000_000)}`;
     const began = performance.now();
     expect(textTokens(text)).toBeGreaterThan(1_000_000);
@@ -53,7 +53,7 @@ describe("a clipped text", () => {
     expect(clipped).toMatch(/^BEGIN word .*\[… \d+ characters left out …\]\n.*word END$/s);
   });
 
-  it("fits, whatever the text", () => {
+  it("fits the limit, whatever the text", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 400 }),
       fc.constantFrom("汉字", "aB3+/", "=====", "  \n", "😀").map((piece) => piece.repeat(300)),

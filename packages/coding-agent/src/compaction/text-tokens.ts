@@ -1,15 +1,17 @@
 /**
- * Tokens per character and class. Measured with the two public tokenizers of OpenAI (cl100k and
- * o200k) on prose, code, lock files, base64, hex and ten languages, and set to the dearer of both:
- * prose and code come out at 3.5 to 4 characters per token, base64 and hex at 1.4, CJK at 1.1. At four
- * characters per token, Chinese text or base64 took three times what was thought.
+ * Tokens per character and class. Measured with the two public tokenizers of OpenAI (cl100k and o200k) on prose, code,
+ * lock files, base64, hex and ten languages, using the higher count: prose and code have 3.5 to 4 characters per token,
+ * base64 and hex 1.4, CJK 1.1. With four characters per token, Chinese text and base64 took three times the estimate.
  */
 const weights = {
   letter: 0.22,
   digit: 0.55,
-  /** The least that a word or number takes. */
+  /** The minimum for a word or number. */
   word: 0.85,
-  /** Within runs that change between small, capital and digit all the time: base64, hashes, ids. */
+  /**
+   * Within runs that constantly switch between lower case, upper case and digits: base64, hashes,
+   * ids.
+   */
   dense: 0.72,
   symbol: 0.7,
   repeated: 0.05,
@@ -24,7 +26,10 @@ const weights = {
   surrogate: 1.5,
 } as const;
 
-/** From this share of changes between small, capital and digit on, a run is not made of words. */
+/**
+ * A run with at least this share of switches between lower case, upper case and digits is not made
+ * of words.
+ */
 const denseShare = 0.35;
 
 const blocks: readonly { readonly from: number; readonly weight: number }[] = [
@@ -38,7 +43,7 @@ const blocks: readonly { readonly from: number; readonly weight: number }[] = [
   { from: 0, weight: weights.latin },
 ];
 
-/** About how many tokens a text takes, rather too many than too few; linear in its length. */
+/** Estimates the tokens of a text, rather too many than too few, in linear time. */
 export function textTokens(text: string): number {
   let tokens = 0;
   let runLength = 0;
@@ -65,7 +70,7 @@ export function textTokens(text: string): number {
   return Math.ceil(tokens);
 }
 
-/** 1 for small letters, 2 for capitals, 3 for digits, 0 for all else. */
+/** 1 for lower case, 2 for upper case, 3 for digits, 0 for everything else. */
 function wordKind(code: number): 0 | 1 | 2 | 3 {
   if (code >= 0x61 && code <= 0x7a) return 1;
   if (code >= 0x41 && code <= 0x5a) return 2;
@@ -86,13 +91,15 @@ function weightOf(code: number): number {
   return blocks.find(({ from }) => code >= from)?.weight ?? weights.surrogate;
 }
 
-/** Only ASCII runs (rules, indentation) are joined into few tokens. */
+/** Only ASCII runs (rules, indentation) take few tokens. */
 function repeatWeight(code: number): number {
   if (code === 0x20 || code === 0x09) return weights.blank;
   return code < 0x80 && code > 0x20 ? weights.repeated : weightOf(code);
 }
 
-/** A text cut in its middle so that it takes at most `tokens`; the note in it counts. */
+/**
+ * Cuts a text in the middle so that it takes at most `tokens`, including the note about the cut.
+ */
 export function clipText(text: string, tokens: number): string {
   if (textTokens(text) <= tokens) return text;
   const note = (left: number): string => `\n[… ${left} characters left out …]\n`;
@@ -101,13 +108,13 @@ export function clipText(text: string, tokens: number): string {
   const tail = longest(text.length - head.length, room - textTokens(head), (length) =>
     length === 0 ? "" : text.slice(-length),
   );
-  // Not between the halves of a surrogate pair.
+  // Do not cut a surrogate pair in half.
   const start = head.replace(/[\uD800-\uDBFF]$/, "");
   const end = tail.replace(/^[\uDC00-\uDFFF]/, "");
   return start + note(text.length - start.length - end.length) + end;
 }
 
-/** The longest part that fits; parts much longer than any that could fit are not even counted. */
+/** The longest part that fits; the search skips parts that are clearly too long. */
 function longest(available: number, tokens: number, part: (length: number) => string): string {
   let low = 0;
   let high = Math.min(available, Math.max(0, tokens) * 12);
