@@ -16,13 +16,13 @@ const resultTexts = (session: AgentSession) =>
       : [],
   );
 
-describe("the tools for jobs", () => {
+describe("the tools for background jobs", () => {
   const names = async (only?: string[], exclude?: string[]) => {
     const { session } = await createTestSession([], { tools: { only, exclude } });
     return session.tools.available.map(({ name }) => name).filter((name) => name !== "call_tool");
   };
 
-  it("are there wherever bash is", async () => {
+  it("are available wherever bash is", async () => {
     expect(await names()).toEqual(expect.arrayContaining(["job_output", "job_kill", "list_jobs"]));
     expect(await names(["bash"])).toEqual(["bash", "job_output", "job_kill", "list_jobs"]);
     expect(await names(["read", "ls"])).toEqual(["read", "ls"]);
@@ -31,7 +31,7 @@ describe("the tools for jobs", () => {
   it.each([
     ["are declared, at the end, to models that take further tools", true],
     ["are called by name by models that do not", false],
-  ])("from the first job on %s", async (_, isAppendable) => {
+  ])("are declared from the first job on %s", async (_, isAppendable) => {
     const scenario = [
       turn([bash({ command: "true", background: true })]),
       turn([toolCall("list_jobs", {})]),
@@ -60,12 +60,12 @@ describe("the tools for jobs", () => {
     expect(resultTexts(session)[1]).toContain(": true");
   });
 
-  it("can be taken away", async () => {
+  it("can be disabled", async () => {
     expect(await names(["bash"], ["job_*", "list_jobs"])).toEqual(["bash"]);
     expect(await names(["bash", "-job_kill"])).toEqual(["bash", "job_output", "list_jobs"]);
   });
 
-  it("read, and bash in the background does not", async () => {
+  it("are read-only, unlike bash in the background", async () => {
     const { session } = await createTestSession([]);
     const find = (name: string) => session.tools.all.find((tool) => tool.name === name);
     expect(find("job_output")?.isReadOnly).toBe(true);
@@ -75,7 +75,7 @@ describe("the tools for jobs", () => {
     expect(await find("bash")?.isReadOnlyCall?.({ command: "ls", background: true })).toBe(false);
   });
 
-  it("add no more to a request than their purpose needs", async () => {
+  it("add little to a request", async () => {
     const { session } = await createTestSession([]);
     const declared = session.tools.available
       .filter(({ name }) => /job/.test(name))
@@ -84,8 +84,8 @@ describe("the tools for jobs", () => {
   });
 });
 
-describe("a job of the model", () => {
-  it("goes on over turns, is read, listed and killed", async () => {
+describe("a background job of the model", () => {
+  it("continues across turns, and can be read, listed and killed", async () => {
     let jobId = "";
     const { session, events } = await createTestSession((request) => {
       const { index, toolResults } = request;
@@ -110,7 +110,7 @@ describe("a job of the model", () => {
     expect(await session.jobs.list()).toMatchObject([{ jobId, status: "killed" }]);
   });
 
-  it("outlives an abort of its run", async () => {
+  it("survives an abort of its run", async () => {
     const { session, events } = await createTestSession([
       turn([bash({ command: "sleep 20", background: true }), bash({ command: "sleep 21" })]),
     ]);
@@ -123,7 +123,7 @@ describe("a job of the model", () => {
     expect(await session.jobs.list()).toMatchObject([{ status: "running" }]);
   });
 
-  it("needs a setting to outlive its host, and background for what is about jobs", async () => {
+  it("needs a setting to outlive its host, and background for job-only arguments", async () => {
     const { session } = await createTestSession([
       turn([
         bash({ command: "true", background: true, detached: true }),
@@ -141,7 +141,7 @@ describe("a job of the model", () => {
     expect(await session.jobs.list()).toEqual([]);
   });
 
-  it("without notify is not told of", async () => {
+  it("sends no notification without notify", async () => {
     const created = await createTestSession([
       turn([bash({ command: "true", background: true })]),
       "one",
@@ -153,7 +153,7 @@ describe("a job of the model", () => {
     expect(notices(session.messages)).toEqual([]);
   });
 
-  it("with notify starts a run while idle", async () => {
+  it("starts a run with notify while the session is idle", async () => {
     const created = await createTestSession([
       turn([bash({ command: "sleep 0.6; echo built; exit 2", background: true, notify: true })]),
       "waiting",
@@ -172,7 +172,7 @@ describe("a job of the model", () => {
     expect(created.written().filter(({ type }) => type === "custom_message")).toHaveLength(1);
   });
 
-  it("with notify tells at the next turn of a run", async () => {
+  it("sends its notification with the next turn of a run", async () => {
     const { session } = await createTestSession([
       turn([bash({ command: "echo built", background: true, notify: true })]),
       turn([bash({ command: "sleep 0.8" })]),
@@ -185,7 +185,7 @@ describe("a job of the model", () => {
     );
   });
 
-  it("with notify starts another run if it ends during the last turn of one", async () => {
+  it("starts another run with notify if it ends during the last turn", async () => {
     const created = await createTestSession([
       turn([bash({ command: "sleep 0.2", background: true, notify: true })]),
       turn(Array.from({ length: 30 }, (_, index) => `${index} `).join(""), {

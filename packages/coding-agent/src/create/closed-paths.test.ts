@@ -5,7 +5,7 @@ import type { PermissionRule } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 
-/** Calls a tool in a project with secrets; returns its result as text. */
+/** Calls a tool in a project with secrets, and returns its result as text. */
 async function call(name: string, args: Record<string, unknown>, rules: readonly PermissionRule[]) {
   const folder = temporaryFolder();
   const places = placesIn(folder);
@@ -26,7 +26,7 @@ async function call(name: string, args: Record<string, unknown>, rules: readonly
 
 const denied: PermissionRule = { tool: "*", match: "secrets/**", action: "deny" };
 
-describe("a search leaves out what a rule closes to it:", () => {
+describe("a search omits files that a rule denies:", () => {
   it.each([
     ["grep", { pattern: "word" }],
     ["grep", { pattern: "after", path: ".", context: 3 }],
@@ -45,13 +45,13 @@ describe("a search leaves out what a rule closes to it:", () => {
     }
   });
 
-  it("below any folder, where the rule says so", async () => {
+  it("below any folder, if the rule says so", async () => {
     const text = await call("grep", { pattern: "word" }, [{ ...denied, match: "**/secrets/**" }]);
     expect(text).toContain("src/one.txt");
     expect(text).not.toContain("key.txt");
   });
 
-  it("nothing where the rule is for another tool or allows", async () => {
+  it("none if the rule is for another tool or allows", async () => {
     const others: PermissionRule[] = [
       { ...denied, tool: "read" },
       { ...denied, action: "allow" },

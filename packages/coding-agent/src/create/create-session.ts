@@ -53,7 +53,7 @@ import { createTelemetry } from "./parts/telemetry.ts";
 import { createToolEnvironment } from "./parts/tool-environment.ts";
 import { createToolSearch, offerTools } from "./parts/tool-search.ts";
 
-/** Options of an embedder, or of a subagent in this process. */
+/** Options from an embedder, or for a subagent in this process. */
 type AskedSession = Omit<CreateAgentSessionOptions, "credentials"> &
   Pick<SessionSetup, "credentials">;
 
@@ -160,14 +160,14 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   await connect(draft, parts, () => opened?.connect({ session, parts, resources, textCommands }));
   if (surroundings.disk === undefined) await tasks.describe();
   else {
-    // The first request waits for it, and no start.
+    // The first request waits for this; the start does not.
     tasks.describe().catch(() => {});
     resources.readAhead();
   }
   return { session, parts };
 }
 
-/** Lets a session learn of its surroundings, and go on with what an earlier host left. */
+/** Connects a session to its surroundings, and continues the work of an earlier host. */
 async function connect(
   draft: SessionDraft,
   parts: CreatedSession["parts"],
@@ -185,7 +185,7 @@ async function connect(
   await parts.inputs.survival?.open();
 }
 
-/** Asks the models that there are, and no other. */
+/** Sends requests only to models that exist. */
 function streamOf(
   { surroundings: { options, registry, extensions } }: SessionDraft,
   telemetry: Awaited<ReturnType<typeof createTelemetry>>,
@@ -230,7 +230,7 @@ function createToolSet(draft: SessionDraft, builtIn: readonly AgentTool[]): Tool
   return tools;
 }
 
-/** When questions of an earlier host are asked again; undefined where nobody answers. */
+/** When to repeat the questions of an earlier host; undefined if nobody can answer. */
 function asksAgain({ clientReady, approve, answerQuestions }: SessionSetup) {
   return clientReady ?? ((approve ?? answerQuestions) && Promise.resolve());
 }
@@ -251,7 +251,7 @@ function createResources(surroundings: Surroundings): PromptResources {
   });
 }
 
-/** What is wrong with models.json, extensions, packages that are missing, and the model for summaries. */
+/** Problems with models.json, extensions, missing packages, and the model for summaries. */
 async function fileDiagnostics(surroundings: Surroundings): Promise<readonly Diagnostic[]> {
   const { settings, registry, extensions, places } = surroundings;
   const findPackages = async () => {
@@ -276,8 +276,8 @@ function createTasks(
 ): SessionTasks {
   const { settings, places, sandboxed, disk, workspace, policy } = draft.surroundings;
   const { options: given } = draft.surroundings;
-  // What survives this host has one owner of its effects. And a host that acts through this one could not
-  // hold a sandbox there itself, nor have the name that a policy allows.
+  // Durable effects need a single owner. A subagent's host that acts through this one could neither hold a sandbox
+  // there nor use the workspace name that a policy allows.
   const isEnclosed = (sandboxed.sandbox ?? policy) !== undefined;
   const isHere = durability !== undefined || (workspace !== undefined && isEnclosed);
   const own = { ...(workspace && { workspace }), durableOwner: durability?.owner };
@@ -307,7 +307,7 @@ function createRules(draft: SessionDraft, resources: PromptResources): SessionRu
   });
 }
 
-/** What an embedder answers itself; the host of a client attaches another. */
+/** The answers of an embedder's callbacks; a host attaches its client instead. */
 function embedderSink({ surroundings, parts }: SessionDraft): RequestSink {
   const { options, requests } = surroundings;
   const sendUiRequest = options.extensions?.sendUiRequest;

@@ -8,7 +8,9 @@ import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
-/** A project like many: instructions, settings, skills, agents, an extension, a server. */
+/**
+ * Creates a typical remote project: instructions, settings, skills, agents, an extension, a server.
+ */
 function plant(there: MemoryWorkspace, cwd: string): void {
   const put = (path: string, text: string) => there.put(join(cwd, path), text);
   there.folder(join(dirname(cwd), ".git"));
@@ -23,7 +25,7 @@ function plant(there: MemoryWorkspace, cwd: string): void {
   put(".mcp.json", '{"mcpServers":{"local":{"command":"touch","args":["x"]}}}');
 }
 
-/** What has the same path on this machine. */
+/** Creates other files with the same paths on this machine. */
 function plantHere(cwd: string): void {
   const files = {
     "AGENTS.md": "DECOY",
@@ -50,7 +52,7 @@ async function open(there: MemoryWorkspace, options: Partial<CreateAgentSessionO
   return { ...test, requests };
 }
 
-it("a session has the texts, settings and agents of its workspace, and none of the same path here", async () => {
+it("takes texts, settings and agents from the remote workspace, and nothing from the same path on this machine", async () => {
   const places = placesIn(temporaryFolder());
   const { cwd } = places;
   const there = new MemoryWorkspace({ cwd });
@@ -70,7 +72,7 @@ it("a session has the texts, settings and agents of its workspace, and none of t
   expect(parts.inputs).toBeDefined();
 });
 
-it("asks for a project far away in at most six rounds until the first request", async () => {
+it("needs at most six rounds to a remote project until the first request", async () => {
   const places = placesIn(temporaryFolder());
   const { cwd } = places;
   const there = new MemoryWorkspace({ cwd });
@@ -78,7 +80,8 @@ it("asks for a project far away in at most six rounds until the first request", 
   there.put(join(cwd, ".pi/skills/four/SKILL.md"), "---\ndescription: FOURTH THERE\n---\n");
   const agentDirectory = places.agentDirectory ?? "";
   mkdirSync(agentDirectory, { recursive: true });
-  // Trusted by a saved decision: what it loads is compared, too.
+  // The project is trusted by a saved decision, so its files are also compared with the saved
+  // digest.
   writeFileSync(
     join(agentDirectory, "workspace-trust.json"),
     JSON.stringify({ [`ws-memory:${cwd}`]: true }),
@@ -94,7 +97,7 @@ it("asks for a project far away in at most six rounds until the first request", 
   expect(there.calls.length).toBe(asked);
 });
 
-it("extensions run their programs there", async () => {
+it("runs programs of extensions in the workspace", async () => {
   const places = placesIn(temporaryFolder());
   const { cwd } = places;
   const there = new MemoryWorkspace({ cwd });
@@ -129,7 +132,7 @@ it("extensions run their programs there", async () => {
   expect(existsSync(join(cwd, "made.txt"))).toBe(false);
 });
 
-it("tools that extensions make of pi's factories act there, also without the context", async () => {
+it("runs tools made by pi's factories in the workspace, even without the context", async () => {
   const places = placesIn(temporaryFolder());
   const { cwd, agentDirectory = "" } = places;
   const there = new MemoryWorkspace({ cwd: "/project" });
@@ -166,7 +169,7 @@ it("tools that extensions make of pi's factories act there, also without the con
 it.each([
   ["/project/gone", "Invalid option cwd: there is no folder /project/gone in workspace ws-memory"],
   ["/project/file", "Invalid option cwd: /project/file in workspace ws-memory is not a folder"],
-])("is not opened in %s, which is not a folder there", async (cwd, message) => {
+])("refuses to open in %s, which is not a folder in the workspace", async (cwd, message) => {
   const there = new MemoryWorkspace({ cwd: "/project" });
   there.put("/project/file", "text");
   const opening = open(there, { cwd });

@@ -2,13 +2,12 @@ import { type ExportChoice, readSource, writeSession } from "../session/export-s
 import { type SavedSessionSetup, withSavedSessions } from "./saved-sessions.ts";
 
 /**
- * Writes a session that is not open here as one HTML page or in another format. It may belong to a
- * running host; it is only read.
+ * Exports a saved session as an HTML page or in another format. A running host may have it open: it is only read.
  *
  * @param name - a session file, or the id of a session of this project
  * @returns the absolute path of the file
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_damaged`, `nothing_to_export`,
- *   `export_failed`, `invalid_option`
+ * `export_failed`, `invalid_option`
  */
 export function exportSavedSession(
   name: string,

@@ -5,7 +5,7 @@ import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
 import { exportSession, exportSessionFile } from "../session/export-session.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 
-it("exports a session without a path beside a link that a command has put there", async () => {
+it("exports a session without a path, without following a link that a command put there", async () => {
   const { session, folder } = await createTestSession(["hello"]);
   await session.prompt("go");
   const cwd = join(folder, "project");
@@ -23,7 +23,7 @@ it("exports a session without a path beside a link that a command has put there"
   }
 });
 
-it("shows a reader nothing of what the host notes for itself", async () => {
+it("hides the host's own notes from readers", async () => {
   const { session } = await createTestSession(["hello"]);
   await session.prompt("go");
   const page = readFileSync(await exportSession(session), "utf8");
@@ -31,7 +31,7 @@ it("shows a reader nothing of what the host notes for itself", async () => {
   expect(page).not.toContain("State of ");
 });
 
-it("exports a session whose folder is elsewhere to this machine's, and not to the same path here", async () => {
+it("exports a remote session to a folder on this machine, not to the same path here", async () => {
   const places = placesIn(temporaryFolder());
   const base = temporaryFolder();
   const workspace = new MemoryWorkspace({ cwd: places.cwd });

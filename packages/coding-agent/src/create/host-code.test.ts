@@ -10,7 +10,7 @@ const bash = (command: string) => toolCall("bash", { command });
 const extension = (...lines: string[]) => [...lines, "export default () => {};", ""].join("\n");
 
 describeWith(bubblewrapIsMissing)("code of a trusted project that runs outside", () => {
-  it("is read-only in the sandbox, wherever its settings have it", async () => {
+  it("is read-only in the sandbox, wherever the settings place it", async () => {
     const folder = temporaryFolder();
     const { cwd } = placesIn(folder);
     const put = (path: string, text: string) => {
@@ -78,7 +78,7 @@ describeWith(bubblewrapIsMissing)("code of a trusted project that runs outside",
     [{ extensions: ["../link"] }, {}],
     [{ packages: [".."] }, {}],
     [{}, { paths: ["."] }],
-  ])("is refused where it could be any new file: %j %j", async (settings, options) => {
+  ])("is refused if it could be any new file: %j %j", async (settings, options) => {
     const folder = temporaryFolder();
     const places = placesIn(folder);
     mkdirSync(join(places.cwd, ".pi"));
@@ -97,7 +97,7 @@ describeWith(bubblewrapIsMissing)("code of a trusted project that runs outside",
       code: "extension_unusable",
       message: expect.stringContaining("commands in the sandbox write into"),
     });
-    // A package that names its files is one at the top, too.
+    // With a manifest that lists its files, a package at the top level is accepted.
     writeFileSync(join(places.cwd, "package.json"), '{"pi": {"extensions": ["ext.ts"]}}');
     if ("packages" in settings) await (await start()).session.prompt("go");
   });

@@ -11,7 +11,10 @@ import {
 } from "./__fixtures__/hostile-repositories.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 
-/** Opens the repository as a stranger's, prompts once, and returns what left the host. */
+/**
+ * Opens the repository like a stranger's, sends one prompt, and returns everything that left the
+ * host.
+ */
 async function open(plant: Plant, named: readonly string[] = []) {
   const folder = temporaryFolder();
   const places = placesIn(folder);
@@ -43,12 +46,12 @@ async function open(plant: Plant, named: readonly string[] = []) {
   return { at, before, session, opened, ended, left: JSON.stringify(left) };
 }
 
-it("knows at least forty kinds of hostile repositories", () => {
+it("covers at least forty kinds of hostile repositories", () => {
   expect(Object.keys(plants).length).toBeGreaterThanOrEqual(40);
 });
 
 it.each(Object.entries(namedPackages))(
-  "does not start without trust in a repository with %s",
+  "refuses to start without trust in a repository with %s",
   async (kind, name) => {
     const markers: string[] = [];
     const plant: Plant = (at) => {
@@ -69,14 +72,14 @@ it.each(slice(Object.entries(plants), 12))(
     expect(existsSync(at.marker)).toBe(false);
     expect(left).not.toContain(secret);
     expect(session.isProjectTrusted).toBe(false);
-    // A quiet machine takes a tenth of a second; other tests may run beside this one.
+    // An idle machine takes a tenth of a second; other tests may run at the same time.
     expect(opened).toBeLessThan(3000);
     expect(readdirSync(at.cwd).sort()).toEqual(before);
     expect(session.log.path?.startsWith(at.cwd)).toBe(false);
   },
 );
 
-it("says once which texts of a project it left out", async () => {
+it("reports once which project texts it left out", async () => {
   const folder = temporaryFolder();
   const at = plantRepository({ folder, cwd: placesIn(folder).cwd }, (repository) => {
     repository.link("AGENTS.md", repository.keys);

@@ -8,7 +8,7 @@ import { isStoreNamed } from "./options/session-place.ts";
 import type { SavedSessionSetup } from "./saved-sessions.ts";
 import { decideTrust, loadSettings } from "./trust/project-settings.ts";
 
-/** What became of a transcript. */
+/** The result of an import. */
 export interface ImportResult {
   /** The session's file. */
   readonly path: string;
@@ -17,10 +17,9 @@ export interface ImportResult {
 }
 
 /**
- * Makes a session of another agent's transcript: a new one of the folder `cwd`, in a file.
+ * Creates a session file in the folder `cwd` from another agent's transcript.
  *
- * @throws {SessionError} `transcript_invalid`, `session_write_failed`, `invalid_option` where sessions live in
- *   a store
+ * @throws {SessionError} `transcript_invalid`, `session_write_failed`, `invalid_option` if sessions are in a store
  */
 export async function importSession(
   transcript: Pick<ImportRequest, "path" | "from">,

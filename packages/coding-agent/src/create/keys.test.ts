@@ -53,7 +53,7 @@ async function sessionWithKeys(scenario: Scenario, settings: SettingValues) {
   });
 }
 
-/** Calls one tool in such a session; returns everything written, and the result. */
+/** Calls one tool in such a session, and returns everything written and the result. */
 async function call(name: string, args: Record<string, unknown>, settings: SettingValues = {}) {
   const test = await sessionWithKeys([turn(toolCall(name, args)), "done"], settings);
   await test.session.prompt("go");
@@ -76,7 +76,7 @@ it.each([
     ["edit", { path: `~/${path}`, oldText: "0123", newText: "x" }],
     ["write", { path: `../${path}`, content: "{}" }],
   ]),
-])("%s never opens files with keys: %o", async (name, args) => {
+])("refuses to open files with keys in %s: %o", async (name, args) => {
   const { text, everything } = await call(name, { ...args }, { "tools.maskKeys": false });
   expect(text).toContain("holds keys and is not opened");
   for (const key of [stored, token, written, header, ofListener]) {
@@ -84,7 +84,7 @@ it.each([
   }
 });
 
-it("grep leaves files with keys out of a search of the folders above", async () => {
+it("leaves files with keys out of a grep in a parent folder", async () => {
   const found = await call(
     "grep",
     { path: "~", pattern: "stored-key" },
@@ -94,7 +94,7 @@ it("grep leaves files with keys out of a search of the folders above", async () 
   expect(found.text).not.toContain("auth.json");
   expect(found.text).not.toContain("hard");
   for (const key of [written, header, ofListener]) {
-    // The file of the session holds the pattern itself.
+    // The session file contains the pattern itself, which must not match the key.
     const pattern = key.replace("9", "[9]");
     const other = await call("grep", { path: "~", pattern }, { "tools.maskKeys": false });
     expect(other.text).toContain("No matches found");
@@ -104,18 +104,18 @@ it("grep leaves files with keys out of a search of the folders above", async () 
 it.each([
   ["read", { path: "notes.txt" }],
   ["bash", { command: "cat ../agent/auth.json ../agent/rpc-token notes.txt; exit 3" }],
-])("known keys are replaced in what %s says before it is written or sent", async (name, args) => {
+])("masks known keys in the output of %s before it is written or sent", async (name, args) => {
   const { everything, text } = await call(name, args);
   expect(text).toContain("[redacted]");
   for (const key of [stored, token, named]) expect(everything).not.toContain(key);
 });
 
-it("known keys are shown when the setting says so", async () => {
+it("shows known keys if the setting says so", async () => {
   const { text } = await call("read", { path: "notes.txt" }, { "tools.maskKeys": false });
   expect(text).toContain(stored);
 });
 
-it("keys in models.json and mcp.json are replaced in what a command prints", async () => {
+it("masks keys of models.json and mcp.json in the output of a command", async () => {
   const { everything, text } = await call("bash", {
     command: "cat ../agent/models.json ../agent/mcp.json; exit 3",
   });
@@ -124,7 +124,7 @@ it("keys in models.json and mcp.json are replaced in what a command prints", asy
   for (const key of [written, header]) expect(everything).not.toContain(key);
 });
 
-it("commands do not inherit variables that models.json and mcp.json name", async () => {
+it("hides variables that models.json and mcp.json name from commands", async () => {
   const { text } = await call("bash", { command: "env" }, { "tools.maskKeys": false });
   expect(text).toContain("plain-value");
   expect(text).not.toContain(named);
@@ -135,14 +135,14 @@ it("commands do not inherit variables that models.json and mcp.json name", async
   expect(inherited.text).toContain(ofServer);
 });
 
-/** Prints a key in two pieces, one to each stream, and more than a result shows. */
+/** Prints a key in two pieces, one to each stream, and more lines than a result shows. */
 const leak = `${inPieces(stored)}; seq 1 4000; sleep 0.1; printf ${named.slice(0, 7)}; sleep 0.1; printf ${named.slice(7)} >&2; sleep 0.1; seq 1 3000; cat ../agent/rpc-token`;
 
 function inPieces(key: string): string {
   return `printf ${key.slice(0, 7)}; sleep 0.1; printf ${key.slice(7)}; sleep 0.1; echo`;
 }
 
-it("known keys are replaced in the file of a long output, too", async () => {
+it("masks known keys in the file of a long output", async () => {
   const { everything, text } = await call("bash", { command: leak });
   const [, path = ""] = /Full output: ([^\]"]+)/.exec(text) ?? [];
   const whole = readFileSync(path, "utf8");
@@ -152,7 +152,7 @@ it("known keys are replaced in the file of a long output, too", async () => {
   for (const key of [stored, token, named]) expect(whole + everything).not.toContain(key);
 });
 
-it("known keys are replaced in what a client's command says, as it says it and in its file", async () => {
+it("masks known keys in the output of a client's command, both live and in its file", async () => {
   const { session, written } = await sessionWithKeys(["hello"], {});
   await session.prompt("go");
   const deltas: string[] = [];
@@ -164,7 +164,7 @@ it("known keys are replaced in what a client's command says, as it says it and i
   for (const key of [stored, token, named]) expect(everything).not.toContain(key);
 });
 
-it("keys in what a client's command says are shown when the setting says so", async () => {
+it("shows keys in the output of a client's command if the setting says so", async () => {
   const { session } = await sessionWithKeys([], { "tools.maskKeys": false });
   expect((await session.bash.run("cat notes.txt")).output).toContain(stored);
 });

@@ -32,7 +32,7 @@ it.each([
   [{ thinkingLevel: "hi" }, 'Invalid option thinkingLevel: expected one of "off", '],
   [{ models: "sonnet" }, "Invalid option models: expected a list of strings"],
   [{ approve: true }, "Invalid option approve: expected a function, got true"],
-] as const)("names the option of the library that is wrong: %o", async (options, text) => {
+] as const)("names the invalid option: %o", async (options, text) => {
   const places = placesIn(temporaryFolder());
   const refused = createAgentSession({
     ...{ ...places, provider: "scripted" },
@@ -44,7 +44,7 @@ it.each([
   });
 });
 
-it("takes the words and the path that the client takes, too", async () => {
+it("accepts the same words and paths for a session as the client does", async () => {
   const places = placesIn(temporaryFolder());
   const open = async (session: SessionChoice) => {
     const opened = await createAgentSession({ ...places, provider: "scripted", session });
@@ -61,7 +61,7 @@ it("takes the words and the path that the client takes, too", async () => {
   expect((await open("continue")).sessionFile).toBe(sessionFile);
 });
 
-it("takes a folder that is not here, with a client that has its files", async () => {
+it("accepts a folder that does not exist here if a client has its files", async () => {
   const { homeDirectory } = placesIn(temporaryFolder());
   const options = {
     homeDirectory,
@@ -78,7 +78,7 @@ it.each([
   [[{ text: "hi" }], "Invalid option text: expected a string, got an object"],
   [["hi", { streamingBehavior: "stear" }], 'got "stear"; the nearest is steer'],
   [["hi", "steer"], 'Invalid option options: expected an object, got "steer"'],
-])("names what is wrong with a prompt: %j", async (given, text) => {
+])("names the problem of a prompt: %j", async (given, text) => {
   const { session } = await createTestSession(["one"]);
   const wrong = expect.objectContaining({
     code: "invalid_option",

@@ -7,7 +7,7 @@ import { placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import { createAgentSession } from "./create-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
-/** A session on a machine with a vLLM server, and how often that was asked. */
+/** A session on a machine with a vLLM server, and the number of requests to the server. */
 async function sessionWith(options: Partial<CreateAgentSessionOptions>) {
   const { port, requests } = await serveModels("q");
   const { session } = await sessionAt([`127.0.0.1:${port}`], options);
@@ -37,7 +37,7 @@ async function serveModels(id: string, port = 0) {
   return { port: (server.address() as AddressInfo).port, requests, close };
 }
 
-/** A session whose user has these servers. */
+/** A session whose user has configured these servers. */
 async function sessionAt(
   localServers: readonly string[],
   options: Partial<CreateAgentSessionOptions>,
@@ -54,7 +54,7 @@ async function sessionAt(
 
 const key = { environment: { ANTHROPIC_API_KEY: "k" } };
 
-it("takes a local server when there is no model with a key, and says so", async () => {
+it("uses a local server and says so when no model has a key", async () => {
   const { model, named, port } = await sessionWith({ findLocalServers: true });
   expect(model).toMatchObject({ provider: "vllm", id: "q", contextWindow: 40_960 });
   expect(named).toEqual([
@@ -72,18 +72,18 @@ it("asks no local server when there is a key, or when the program did not allow 
   });
 });
 
-it("asks the local servers for one that is named", async () => {
+it("asks the local servers for a model that is named", async () => {
   const found = await sessionWith({ ...key, findLocalServers: true, model: "vllm/q" });
   expect(found).toMatchObject({ model: { provider: "vllm", id: "q" }, named: [], asked: 1 });
 });
 
-it("asks them beside models with a key where all are to be listed", async () => {
+it("asks them even if there are models with a key, when all are to be listed", async () => {
   const found = await sessionWith({ ...key, findLocalServers: "always" });
   expect(found).toMatchObject({ model: { provider: "anthropic" }, named: [], asked: 1 });
 });
 
 it.each(["llama3:8b", "thinker:high", "LLAMA3:8B", "thinker:high:low"])(
-  "finds %s at a server by its exact id, though it has a colon",
+  "finds %s on a server by its exact id, although it contains a colon",
   async (model) => {
     const id = model.startsWith("thinker") ? "thinker:high" : "llama3:8b";
     const { port } = await serveModels(id);
@@ -94,7 +94,7 @@ it.each(["llama3:8b", "thinker:high", "LLAMA3:8B", "thinker:high:low"])(
   },
 );
 
-it("asks the servers for a model that is known, but has no key", async () => {
+it("asks the servers for a known model that has no key", async () => {
   const { port } = await serveModels("claude-sonnet-4-5");
   const { session } = await sessionAt([`127.0.0.1:${port}`], { model: "claude-sonnet-4-5" });
   expect(session.models.model).toMatchObject({ provider: "vllm" });
@@ -110,14 +110,14 @@ it.each([
     { model: "q:4b" },
     "q:4b; no provider has it, and no model server answers at http://127.0.0.1:9",
   ],
-])("names the server that is down: %j", async (options, text) => {
+])("names the unreachable server: %j", async (options, text) => {
   await expect(sessionAt([closed], options)).rejects.toMatchObject({
     code: "model_not_found",
     message: expect.stringContaining(text),
   });
 });
 
-it("says which model is used instead of one whose server is down", async () => {
+it("reports which model replaces one whose server is unreachable", async () => {
   const settings = { defaultProvider: "ollama", defaultModel: "qwen3:4b" };
   const { messages } = await sessionAt([closed], key, settings);
   expect(messages).toEqual([

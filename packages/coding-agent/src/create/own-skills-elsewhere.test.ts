@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 
-it("the model reads the user's own skills on this machine, and nothing else of it", async () => {
+it("reads the user's own skills on this machine, and no other local file", async () => {
   const places = placesIn(temporaryFolder());
   const { cwd, agentDirectory = "" } = places;
   const there = new MemoryWorkspace({ cwd });

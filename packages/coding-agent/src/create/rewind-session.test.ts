@@ -23,7 +23,7 @@ function files(folder: string) {
 }
 
 describe("rewind of a session", () => {
-  it("takes back tools and commands, keeps the user's files, and can be undone", async () => {
+  it("reverts tools and commands, keeps the user's files, and can be undone", async () => {
     const { session, folder } = await createTestSession(
       [
         turn([write("a", "one"), bash("echo 1 > b; rm -f old")]),
@@ -60,7 +60,7 @@ describe("rewind of a session", () => {
     expect([get("a"), get("b"), get("old")]).toEqual(["one", "2\n", undefined]);
   });
 
-  it("moves the conversation, also for the next host, and back", async () => {
+  it("moves the conversation back and forth, even for the next host", async () => {
     const created = await createTestSession(
       [turn([write("a", "1")]), "one", turn([write("a", "2")]), "two", "three"],
       enabled,
@@ -93,7 +93,7 @@ describe("rewind of a session", () => {
     await next.dispose();
   });
 
-  it("records nothing for calls that only read", async () => {
+  it("records nothing for read-only calls", async () => {
     const { session, folder } = await createTestSession(
       [turn([toolCall("ls", {}), bash("cat x; ls -la | head"), toolCall("list_jobs", {})]), "done"],
       enabled,
@@ -133,7 +133,7 @@ describe("rewind of a session", () => {
     await expect(other.listCheckpoints()).rejects.toMatchObject({ code: "rewind_disabled" });
   });
 
-  it("takes an aborted prompt back, and a steered one apart from what came before", async () => {
+  it("reverts an aborted prompt, and a steered one separately from earlier prompts", async () => {
     const created = await createTestSession(
       [turn([bash("echo 1 > a"), bash("sleep 20")]), turn([bash("echo 2 > b; sleep 20")])],
       enabled,
@@ -141,7 +141,7 @@ describe("rewind of a session", () => {
     const { session, folder } = created;
     const running = session.prompt("first");
     const { get } = files(folder);
-    // The shell makes the file before it writes into it.
+    // The shell creates the file before it writes to it.
     await expect.poll(() => get("a")).toBe("1\n");
     await session.abortAndPrompt("second");
     await expect.poll(() => get("b")).toBe("2\n");
@@ -155,7 +155,7 @@ describe("rewind of a session", () => {
     expect(get("a")).toBeUndefined();
   });
 
-  it("goes on without a checkpoint where there is no git, and says so", async () => {
+  it("continues without a checkpoint if git is missing, and says so", async () => {
     const { session, folder } = await createTestSession([turn([write("a", "1")]), "done"], {
       ...enabled,
       environment: { PATH: "/nowhere" },

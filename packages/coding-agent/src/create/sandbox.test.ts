@@ -10,7 +10,9 @@ import { bubblewrapIsMissing } from "../../../system/src/sandbox/__fixtures__/ha
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
-/** Runs calls of one reply in a session with a sandbox, and returns what the model read of them. */
+/**
+ * Runs the calls of one reply in a sandboxed session, and returns the results that the model read.
+ */
 async function run(
   calls: readonly ReturnType<typeof toolCall>[],
   sandbox: SandboxChange | undefined,
@@ -33,7 +35,7 @@ async function run(
 }
 
 const bash = (command: string) => toolCall("bash", { command });
-/** A path in no folder that a sandbox replaces. */
+/** A path outside of all folders that a sandbox replaces. */
 function outside(): string {
   const path = `/var/tmp/tau-outside-${randomUUID()}`;
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
@@ -42,7 +44,7 @@ function outside(): string {
 
 const workspace: SandboxChange = { mode: "workspace" };
 
-/** Answers every question in turn. */
+/** Gives these answers, one per question. */
 function answering(...answers: ApprovalResult[]) {
   const asked: ApprovalRequest[] = [];
   const approve = async (request: ApprovalRequest): Promise<ApprovalResult> => {
@@ -53,7 +55,7 @@ function answering(...answers: ApprovalResult[]) {
 }
 
 describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
-  it("says that a file landed in the private temporary folder", async () => {
+  it("reports that a file is in the private temporary folder", async () => {
     const write = (path: string) => toolCall("write", { path, content: "x" });
     const elsewhere = `/tmp/another-project-${randomUUID()}`;
     const { results } = await run([write(`${elsewhere}/notes.md`), write("inside.md")], workspace);
@@ -70,7 +72,7 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
     );
   });
 
-  it("keeps programs of extensions inside", async () => {
+  it("runs programs of extensions inside", async () => {
     const path = outside();
     let result: { code: number; stderr: string } | undefined;
     const { session, cwd } = await run([], workspace, {
@@ -92,7 +94,7 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("tells the model what a failed command ran in", async () => {
+  it("tells the model which sandbox a failed command ran in", async () => {
     const { results, cwd } = await run(
       [bash("echo x > inside; touch /usr/x"), bash("cat inside")],
       workspace,
@@ -104,7 +106,7 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
     expect(results[1]).toBe("x\n");
   });
 
-  it("keeps file tools to the same paths", async () => {
+  it("limits file tools to the same paths", async () => {
     const path = outside();
     const { results } = await run(
       [
@@ -134,7 +136,7 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
     expect(results[1]).toBe("30000\n");
   });
 
-  it("asks whether what it refused may run outside", async () => {
+  it("asks whether a refused call may run outside", async () => {
     const { asked, approve } = answering({ decision: "allow" }, { decision: "allow" });
     const path = outside();
     const { results } = await run([toolCall("write", { path, content: "x" })], workspace, {
@@ -149,7 +151,7 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
     expect(readFileSync(path, "utf8")).toBe("x");
   });
 
-  it("runs a command once more outside only when that is allowed", async () => {
+  it("reruns a command outside only if that is allowed", async () => {
     const line = `echo run >> log; touch "$HOME/new"`;
     const HOME = outside();
     mkdirSync(HOME);
@@ -168,14 +170,14 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
     }
   });
 
-  it("does not ask where every call is allowed", async () => {
+  it("does not ask if every call is allowed", async () => {
     const { asked, approve } = answering();
     const { results } = await run([bash("touch /usr/x")], workspace, { approve });
     expect(asked).toEqual([]);
     expect(results[0]).toContain("sandbox");
   });
 
-  it("holds for what the client runs, too", async () => {
+  it("applies to the client's commands, too", async () => {
     const { session } = await run([], workspace);
     const result = await session.bash.run("touch /usr/x");
     expect(result.exitCode).toBe(1);
@@ -191,10 +193,10 @@ describeWith(bubblewrapIsMissing)("a session in the sandbox", () => {
   });
 });
 
-describe("a sandbox that this machine has not", () => {
+describe("a sandbox that this machine does not support", () => {
   const without = { environment: { PATH: "/nowhere" } };
 
-  it("refuses commands and says what to do, once at the start", async () => {
+  it("refuses commands, and explains the fix once at the start", async () => {
     const { results, session } = await run([bash("echo hi")], workspace, without);
     expect(results[0]).toMatch(/sandbox is not available.*not installed.*apt install bubblewrap/);
     expect(session.diagnostics.filter(({ code }) => code === "sandbox_unavailable")).toHaveLength(
@@ -208,7 +210,7 @@ describe("a sandbox that this machine has not", () => {
     });
   });
 
-  it("runs them when the settings say so", async () => {
+  it("runs commands if the settings say so", async () => {
     const { results } = await run(
       [bash("echo hi")],
       { ...workspace, whenUnavailable: "run" },
@@ -217,7 +219,7 @@ describe("a sandbox that this machine has not", () => {
     expect(results[0]).toBe("hi\n");
   });
 
-  it("asks when the settings say so, in every permission mode", async () => {
+  it("asks if the settings say so, in every permission mode", async () => {
     const { asked, approve } = answering({ decision: "allow" });
     const sandbox: SandboxChange = { ...workspace, whenUnavailable: "ask" };
     const { results } = await run([bash("echo hi")], sandbox, { ...without, approve });
@@ -228,7 +230,7 @@ describe("a sandbox that this machine has not", () => {
   });
 });
 
-describe("the settings of a sandbox", () => {
+describe("sandbox settings", () => {
   function withSettings(user: unknown, project?: unknown) {
     const folder = temporaryFolder();
     const places = placesIn(folder);
@@ -241,7 +243,7 @@ describe("the settings of a sandbox", () => {
     return createTestSession(["hi"], places);
   }
 
-  it("stop the start when they are not understood", async () => {
+  it("fail the start when they are malformed", async () => {
     await expect(withSettings({ sandbox: { mode: "worksapce" } })).rejects.toMatchObject({
       code: "invalid_settings",
       message: expect.stringMatching(/sandbox\.mode.*"off", "workspace", "readOnly".*"worksapce"/),
@@ -250,7 +252,7 @@ describe("the settings of a sandbox", () => {
     await expect(withSettings({ "sandbox.network": ["*"] })).rejects.toThrow(/sandbox\.network/);
   });
 
-  it("of a project that nobody trusts may only tighten", async () => {
+  it("of an untrusted project may only tighten", async () => {
     const loose = await withSettings(
       { sandbox: { mode: "readOnly" } },
       { sandbox: { mode: "off", network: "all", write: ["/"], whenUnavailable: "run" } },
@@ -266,7 +268,7 @@ describe("the settings of a sandbox", () => {
     expect(broken.session.diagnostics.map(({ code }) => code)).toContain("invalid_settings");
   });
 
-  it("mean no sandbox where nobody says anything", async () => {
+  it("mean no sandbox by default", async () => {
     const { session } = await withSettings({});
     expect((await session.bash.describeSandbox()).mode).toBe("off");
   });

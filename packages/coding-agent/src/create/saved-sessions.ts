@@ -4,7 +4,7 @@ import type { SessionSetup } from "./options/session-options.ts";
 import { sessionPlace } from "./options/session-place.ts";
 import { decideTrust, loadSettings } from "./trust/project-settings.ts";
 
-/** Where sessions are looked for; as for `createAgentSession`. */
+/** Where to look for sessions; as for `createAgentSession`. */
 export type SavedSessionSetup = Pick<
   SessionSetup,
   | "cwd"
@@ -19,8 +19,8 @@ export type SavedSessionSetup = Pick<
 >;
 
 /**
- * The sessions that are not in memory only, the latest first, without opening one: those in files of every
- * project; in a store, those of this project. `path` is what names one: its file, or its id in the store.
+ * The saved sessions, the latest first, without opening any of them: for files, those of all projects; for a store,
+ * those of this project. `path` identifies a session: its file, or its id in the store.
  *
  * @throws {SessionError} `invalid_option`, `session_store_failed`
  */
@@ -28,14 +28,14 @@ export function listSavedSessions(setup: SavedSessionSetup): Promise<SessionInfo
   return withSavedSessions(setup, (home) => home.list({ all: true }));
 }
 
-/** Opens the place of sessions for as long as the work lasts. */
+/** Opens the storage of sessions for the duration of the work. */
 export async function withSavedSessions<Value>(
   setup: SavedSessionSetup,
   work: (home: SessionHome, places: Places) => Promise<Value>,
 ): Promise<Value> {
   const places = resolvePlaces(setup);
   const settings = await loadSettings(setup, places);
-  // A trusted project may keep its sessions elsewhere.
+  // A trusted project may store its sessions elsewhere.
   await decideTrust(setup, { places, given: places, settings });
   const { home, closeStore } = await sessionPlace(setup, places, settings);
   try {

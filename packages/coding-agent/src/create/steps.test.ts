@@ -6,7 +6,7 @@ const look = () => turn(toolCall("ls", {}));
 const results = (events: readonly { readonly type: string }[]) =>
   events.filter(({ type }) => type === "prompt_result");
 
-it("pauses after the turns that a prompt names, and goes on counting from 0 again", async () => {
+it("pauses a prompt after its limit of turns, and counts from 0 again after resuming", async () => {
   const scenario = [look(), look(), look(), "done"];
   const { session, events } = await createTestSession(scenario);
   const until = { turns: 2 };
@@ -25,14 +25,14 @@ it("pauses after the turns that a prompt names, and goes on counting from 0 agai
   ]);
 });
 
-it("does not pause a prompt that is done with the turn that reaches the limit", async () => {
+it("does not pause a prompt that is done when it reaches the limit", async () => {
   const { session } = await createTestSession([look(), "done"]);
   expect(await session.prompt("go", { until: { turns: 2 } })).toMatchObject({
     status: "completed",
   });
 });
 
-it("keeps queued messages while a prompt is paused, and ends it when another begins", async () => {
+it("keeps queued messages while a prompt is paused, and ends the prompt when another begins", async () => {
   const { session, events } = await createTestSession([look(), "second", "queued"], {
     maxTurns: 1,
   });
@@ -47,7 +47,7 @@ it("keeps queued messages while a prompt is paused, and ends it when another beg
   await expect(session.resume("p1")).rejects.toMatchObject({ code: "prompt_not_paused" });
 });
 
-it("begins no tool and no reply when the time of a prompt is over, and begins them later", async () => {
+it("begins no tool and no reply after a prompt's time limit, and begins them after resuming", async () => {
   const wait = toolCall("bash", { command: "sleep 0.3; echo a >> log" });
   const next = toolCall("bash", { command: "echo b >> log; cat log" });
   const { session } = await createTestSession([turn([wait, next]), "done"]);

@@ -9,7 +9,7 @@ import type { SettingValues } from "../../../system/src/settings/schema.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
-/** Plays a reply with these calls; returns the starts and ends of the calls, and the folder. */
+/** Plays a reply with these calls, and returns the starts and ends of the calls, and the folder. */
 async function play(
   calls: readonly ReturnType<typeof toolCall>[],
   settings: SettingValues = {},
@@ -35,7 +35,7 @@ function stepOf(event: SessionEvent): string[] {
 const bash = (id: string, command: string) => toolCall("bash", { command }, { id });
 const inTurn = ["a begins", "a ends", "b begins", "b ends"];
 
-it("runs lines of bash that only read beside their neighbours", async () => {
+it("runs read-only bash commands in parallel with adjacent calls", async () => {
   const read = toolCall("read", { path: "notes.txt" }, { id: "b" });
   const { order } = await play([bash("a", "git status; ls | head"), read, bash("c", "cat x")]);
   expect(order.slice(0, 3)).toEqual(["a begins", "b begins", "c begins"]);
@@ -46,7 +46,7 @@ it.each([
   ["a prefix that may write", [bash("a", "pwd"), bash("b", "ls")], { shellCommandPrefix: "x=1" }],
   ["another kind of shell", [bash("a", "pwd"), bash("b", "ls")], { shellPath: "/usr/bin/env" }],
   ["the shell of macOS", [bash("a", "pwd"), bash("b", "ls")], { shellPath: "/bin/zsh" }],
-])("runs calls in turn because of %s", async (_, calls, settings) => {
+])("runs calls in order because of %s", async (_, calls, settings) => {
   expect((await play(calls, settings)).order).toEqual(inTurn);
 });
 
@@ -56,14 +56,14 @@ it.each([
   ["the setting", { toolExecution: "parallel" }, {}],
   ["the option", {}, { toolExecution: "parallel" }],
   ["the option, not the setting,", { toolExecution: "sequential" }, { toolExecution: "parallel" }],
-] as const)("starts all calls together when %s says so", async (_, settings, overrides) => {
+] as const)("starts all calls together if %s says so", async (_, settings, overrides) => {
   const { order, session } = await play(waits, settings, overrides);
   expect(order.slice(0, 2)).toEqual(["a begins", "b begins"]);
   expect(order.slice(2).sort()).toEqual(["a ends", "b ends"]);
   expect(session.state.toolExecution).toBe("parallel");
 });
 
-it("keeps the order of calls that write one file, by whatever name", async () => {
+it("keeps the order of calls that write one file, by whatever path", async () => {
   const calls = [
     toolCall("write", { path: "notes.txt", content: "two\n" }, { id: "a" }),
     toolCall("edit", { path: "./sub/../notes.txt", oldText: "two", newText: "three" }, { id: "b" }),
@@ -81,7 +81,7 @@ it("keeps the order of calls that write one file, by whatever name", async () =>
 it.each([
   ["of defineTool", defineTool],
   ["that is plain", (tool: object) => tool as AgentTool],
-])("takes readOnly of a tool %s as that of every other tool", async (_, define) => {
+])("accepts readOnly of a tool %s as an alias of isReadOnly", async (_, define) => {
   const wait = define({
     name: "look",
     description: "Looks",
@@ -96,6 +96,6 @@ it.each([
   const overrides = { customTools: [wait], permissions: { mode: "readOnly" } } as const;
   const { order, session } = await play(calls, {}, overrides);
   expect(order.slice(0, 2)).toEqual(["a begins", "b begins"]);
-  // Permissions did not ask.
+  // The result shows that no permission was needed.
   expect(JSON.stringify(session.messages)).toContain("seen");
 });

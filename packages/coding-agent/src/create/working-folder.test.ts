@@ -7,7 +7,10 @@ import { takeRewrites } from "../../../ai/test/stable-prefix.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
-/** Looks with a tool at the prompt `look`; else says what the system prompt says of the folder. */
+/**
+ * Calls a tool for the prompt `look`; otherwise repeats what the system prompt says about the
+ * folder.
+ */
 async function start(options: Partial<CreateAgentSessionOptions> = {}) {
   return createTestSession(({ messages, systemPrompt }) => {
     const last = messages.at(-1);
@@ -16,7 +19,7 @@ async function start(options: Partial<CreateAgentSessionOptions> = {}) {
   }, options);
 }
 
-/** A folder with a project, and in it a session that has ended. */
+/** A folder with a project, and a session in it that has ended. */
 async function projectWithSession(name: string) {
   const folder = realpathSync(temporaryFolder());
   const places = placesIn(folder);
@@ -61,7 +64,7 @@ describe("a session that is continued from its file", () => {
     expect(resultOf(test)).toContain("in there");
     expect(test.session.lastAssistantText).toContain("Rules of there");
     expect(test.session.lastAssistantText).toContain("skill of there");
-    // What came after the conversation began reaches the model in a message.
+    // Texts that appeared after the conversation began reach the model in a message.
     expect(JSON.stringify(test.session.messages)).toContain("skill of a flag");
     expect(test.session.lastAssistantText).not.toContain("of here");
     const { output } = await test.session.bash.run("pwd");
@@ -70,7 +73,7 @@ describe("a session that is continued from its file", () => {
     expect(test.session.log.header.cwd).toBe(there.places.cwd);
   });
 
-  it("is not trusted because the folder of the start is", async () => {
+  it("is not trusted just because the start folder is", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     writeFileSync(join(there.places.cwd, ".pi/settings.json"), '{"sessionDir": "/tmp/evil"}');
@@ -87,7 +90,7 @@ describe("a session that is continued from its file", () => {
     expect((await open(true, there.places.cwd)).isProjectTrusted).toBe(true);
   });
 
-  it("works in the folder of the options where nothing else is said", async () => {
+  it("works in the folder of the options by default", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     const test = await start({ ...here.places, session: { kind: "file", path: there.path } });
@@ -111,12 +114,12 @@ describe("a session that is continued from its file", () => {
   });
 });
 
-describe("a session whose file names what cannot be a folder", () => {
+describe("a session whose file has an invalid folder", () => {
   it.each([
     ["relative", "."],
     ["too long", `/${"long".repeat(2000)}`],
     ["with a zero", "/with\0zero"],
-  ])("goes on in the caller's folder: %s", async (_, cwd) => {
+  ])("continues in the caller's folder: %s", async (_, cwd) => {
     const here = await projectWithSession("here");
     const text = readFileSync(here.path, "utf8");
     const header = JSON.parse(text.slice(0, text.indexOf("\n")));
@@ -140,8 +143,8 @@ describe("a session whose file names what cannot be a folder", () => {
   });
 });
 
-describe("a session that is switched to", () => {
-  it("moves tools and texts to its folder, and the next switch moves them back", async () => {
+describe("a session switch", () => {
+  it("moves tools and texts to the session's folder, and the next switch moves them back", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     const test = await start(here.places);
@@ -161,11 +164,11 @@ describe("a session that is switched to", () => {
     await test.session.prompt("look");
     expect(resultOf(test)).toContain("in here");
     expect(test.session.lastAssistantText).toContain("Rules of here");
-    // The sessions have the same prompt.
+    // The sessions have the same prompt, so a rewrite is expected.
     expect(takeRewrites()).toContain("the instructions");
   });
 
-  it("is not trusted in its folder, for extensions and subagents alike", async () => {
+  it("does not trust the session's folder for extensions and subagents", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     const trusting = join(here.places.cwd, "trusting.ts");
@@ -210,7 +213,7 @@ describe("a session that is switched to", () => {
     expect(trust).toEqual([["--approve"], ["--no-approve"], ["--approve"]]);
   });
 
-  it("starts subagents in its folder, with the options of the start", async () => {
+  it("starts subagents in the session's folder, with the options of the start", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     for (const { places } of [here, there]) {
@@ -240,11 +243,11 @@ describe("a session that is switched to", () => {
     await session.prompt("go");
     expect(newest()).toContain("Rules of there.");
     expect(newest()).toContain("Code of here.");
-    // The sessions, and their subagents, have the same prompt.
+    // The sessions and their subagents have the same prompt, so a rewrite is expected.
     expect(takeRewrites()).toContain("the instructions");
   });
 
-  it("stays in the caller's folder when its own is gone, and reports it", async () => {
+  it("stays in the caller's folder when the session's own is gone, and reports it", async () => {
     const there = await projectWithSession("there");
     const here = await projectWithSession("here");
     rmSync(there.places.cwd, { recursive: true });

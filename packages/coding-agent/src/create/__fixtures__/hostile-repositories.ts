@@ -1,23 +1,23 @@
 import { linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What a user has outside the repository, as a key and in a file: it must never leave the host. */
+/** A secret of the user, as a key and in a file: it must never leave the host. */
 export const secret = "SECRET-0123456789";
 
-/** A repository to be filled with what an attacker would commit. */
+/** A repository to be filled with an attacker's files. */
 export interface Repository {
-  /** The command or code that must never run creates this file. */
+  /** A file that is created by any command or code that must not run. */
   readonly marker: string;
   readonly cwd: string;
-  /** A file with a secret outside the repository, and the user's keys. */
+  /** A file outside the repository that contains a secret. */
   readonly outside: string;
   readonly keys: string;
-  /** A file of the repository; `.git/…` is its own folder. */
+  /** Writes a file of the repository; `.git/…` is its own folder. */
   put(path: string, text: string | object): void;
   link(path: string, target: string): void;
 }
 
-/** Puts what makes one kind of repository hostile. */
+/** Adds the files that make one kind of repository hostile. */
 export type Plant = (repository: Repository) => void;
 
 const code = ({ marker }: Repository): string =>
@@ -25,7 +25,7 @@ const code = ({ marker }: Repository): string =>
 const command = ({ marker }: Repository): string => `touch ${marker}`;
 const markdown = (rest = ""): string => `---\nname: x\ndescription: x\n${rest}---\n`;
 
-/** Text files of a project that reach the model. */
+/** Text files of a project that are sent to the model. */
 const texts = [
   "AGENTS.md",
   "CLAUDE.md",
@@ -54,7 +54,7 @@ const setting =
   (at) =>
     at.put(".pi/settings.json", make(at));
 
-/** A configuration of git that runs programs wherever git would. */
+/** A git configuration that runs programs at every opportunity. */
 const programs = (at: Repository): string => `[core]
 \tfsmonitor = ${command(at)}
 \thooksPath = hooks
@@ -90,7 +90,7 @@ const hooks = [
   ...["reference-transaction", "pre-auto-gc", "fsmonitor-watchman", "post-rewrite", "pre-push"],
 ];
 
-/** Git: configuration, hooks, attributes, links, submodules. */
+/** Hostile git content: configuration, hooks, attributes, links, submodules. */
 const gits: Record<string, Plant> = {
   "every hook of git": (at) => {
     for (const name of hooks) at.put(`.git/hooks/${name}`, hook(at));
@@ -145,7 +145,7 @@ const gits: Record<string, Plant> = {
   },
 };
 
-/** What else a repository may have that some program would run. */
+/** Other files that some program would run. */
 const others: Record<string, Plant> = {
   "a setting for the proxy": setting(() => ({ httpProxy: "http://127.0.0.1:9" })),
   "a setting for the command of packages": setting((at) => ({
@@ -345,15 +345,15 @@ export const plants: Record<string, Plant> = {
   },
 };
 
-/** Kinds with the only copy of a package that the command line names: without trust nothing starts. */
+/** Kinds with the only copy of a package named on the command line: without trust, no start. */
 export const namedPackages: Readonly<Record<string, string>> = {
   "an installed package that the command line names": "npm:named",
   "a cloned package that the command line names": "git:example.com/a/b",
 };
 
 /**
- * Makes a repository of a kind in `cwd`, and beside it, in `folder`, what must not leave it: a file,
- * and the keys of the agent directory. `commit` runs before anything in a folder of git is written.
+ * Creates a repository of a kind in `cwd`, and in `folder` what must not leave the host: a file, and the keys of the
+ * agent directory. `commit` runs before anything in a git folder is written.
  */
 export function plantRepository(
   { folder, cwd }: { readonly folder: string; readonly cwd: string },

@@ -13,7 +13,7 @@ import type { SessionParts } from "../../session/session-parts.ts";
 import { createSession } from "../create-session.ts";
 import type { CreateAgentSessionOptions } from "../options/session-options.ts";
 
-/** A session over a scripted model in folders of its own, and everything it says. */
+/** A session with a scripted model in its own folders, with everything it reports. */
 export interface TestSession {
   readonly session: AgentSession;
   readonly parts: SessionParts;
@@ -23,17 +23,17 @@ export interface TestSession {
   readonly written: () => (Record<string, unknown> & { message?: AgentMessage })[];
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "tau-agent-session-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Options of a session in a folder of this machine. */
+/** Options of a session in a local folder. */
 export type LocalOptions = CreateAgentSessionOptions & { readonly cwd: string };
 
-/** Options that keep a session inside `folder`. */
+/** Options that keep all of a session's files inside `folder`. */
 export function placesIn(folder: string): LocalOptions {
   const cwd = join(folder, "project");
   mkdirSync(cwd, { recursive: true });
@@ -85,7 +85,7 @@ export function userTexts(messages: readonly AgentMessage[]): string[] {
   );
 }
 
-/** Calls without a result and results without a call before them. */
+/** The ids of calls without a result, and of results without a preceding call. */
 export function unpaired(messages: readonly AgentMessage[]): string[] {
   const open = new Set<string>();
   const wrong: string[] = [];

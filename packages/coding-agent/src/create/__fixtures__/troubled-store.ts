@@ -2,28 +2,28 @@ import type { SessionStore } from "@tau-agent/sessions";
 import { type StoreLease } from "../../../../sessions/src/log/store/session-store.ts";
 import { MemorySessionStore } from "../../../../sessions/src/stores/memory/memory-session-store.ts";
 
-/** A store in memory whose writes can be held up, refused, or arrive late. */
+/** An in-memory store whose writes can be held back, refused or delayed. */
 export class TroubledStore extends MemorySessionStore implements SessionStore {
-  /** Tokens of the writes that were stored, in order. */
+  /** The tokens of the stored writes, in order. */
   readonly tokens: number[] = [];
   lease: StoreLease | undefined;
-  /** How many writes were tried. */
+  /** How many writes were attempted. */
   attempts = 0;
   #gate: PromiseWithResolvers<void> | undefined;
   #failure: Error | undefined;
 
-  /** Writes wait from now on. */
+  /** Holds back all writes from now on. */
   hold(): void {
     this.#gate = Promise.withResolvers();
   }
 
-  /** Writes that wait, and later ones, go on. */
+  /** Releases waiting and later writes. */
   letGo(): void {
     this.#gate?.resolve();
     this.#gate = undefined;
   }
 
-  /** Writes fail with this from now on; without it they work again. */
+  /** Makes writes fail with this error from now on; without an error they work again. */
   fail(failure?: Error): void {
     this.#failure = failure;
   }

@@ -43,7 +43,9 @@ const fromOne: OptionCheck = {
   accepts: (value) => Number.isSafeInteger(value) && Number(value) > 0,
 };
 
-/** Every option; other values than these would break later, where nothing names them. */
+/**
+ * Checks for every option: an invalid value would otherwise fail later, without naming the option.
+ */
 const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: OptionCheck } = {
   cwd: text,
   workspace: {
@@ -111,7 +113,7 @@ const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: Op
   taskAgents: texts,
 };
 
-/** The members that a session to begin with needs, by its kind. */
+/** The members that each kind of session start needs. */
 const starts: { readonly [Kind in SessionStart["kind"]]: OptionChecks } = {
   new: { id: text },
   id: { id: required(text) },
@@ -123,9 +125,9 @@ const starts: { readonly [Kind in SessionStart["kind"]]: OptionChecks } = {
 };
 
 /**
- * Checks the options of a session as far as nothing has to be loaded for it.
+ * Checks the options of a session that can be checked without loading anything.
  *
- * @throws {SessionError} `invalid_option` naming the option
+ * @throws {SessionError} `invalid_option`, naming the option
  */
 export function checkSessionOptions(options: CreateAgentSessionOptions): void {
   checkOptions(options, checks as OptionChecks);
@@ -152,7 +154,7 @@ const words: OptionCheck = {
   expected: '"memory", "continue", {path} or {kind}',
 };
 
-/** Where a client or a workspace has the files, the folder need not be here. */
+/** The folder need not exist here if a client or a workspace has the files. */
 function checkFolder(options: CreateAgentSessionOptions): void {
   const { cwd, workspace, overlay } = options;
   if (overlay !== undefined || workspace !== undefined) return;
@@ -163,7 +165,7 @@ function checkFolder(options: CreateAgentSessionOptions): void {
   throw folderMissing(path, found !== undefined);
 }
 
-/** The refusal of a working folder that is not there, or is something else. */
+/** The error for a working folder that is missing or not a folder. */
 export function folderMissing(path: string, isThere: boolean, workspaceId?: string): SessionError {
   const place = workspaceId === undefined ? path : `${path} in workspace ${workspaceId}`;
   const reason = isThere ? `${place} is not a folder` : `there is no folder ${place}`;

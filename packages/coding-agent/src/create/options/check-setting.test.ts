@@ -9,7 +9,7 @@ it.each([
   ["sandbox.network", "some", /sandbox\.network: expected "off"/],
   ["sandbox.write", "here", /sandbox\.write: expected a list of paths/],
   ["httpProxy", "socks5://proxy:1080", /httpProxy: it must be the address of an http/],
-])("%s is not set to %j, which no start takes", async (key, value, reason) => {
+])("refuses to set %s to %j, which would fail at the start", async (key, value, reason) => {
   await expect(checkSetting(key, value, "/x/settings.json")).rejects.toThrow(reason);
 });
 
@@ -20,6 +20,6 @@ it.each([
   ["sandbox.network", ["*.example.com"]],
   ["httpProxy", "proxy:3128"],
   ["retry.maxRetries", 1],
-])("%s is set to %j", async (key, value) => {
+])("sets %s to %j", async (key, value) => {
   await expect(checkSetting(key, value, "/x/settings.json")).resolves.toBeUndefined();
 });

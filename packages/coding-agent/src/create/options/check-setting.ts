@@ -2,14 +2,14 @@ import { proxiedFetch } from "@tau-agent/models";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { permissionProblem } from "../../permissions/permission-settings.ts";
 
-/** A value for a member of a group of settings, and the file that it is meant for. */
+/** A value for a member of a group of settings, and its settings file. */
 interface CheckedValue {
   readonly member: string;
   readonly value: unknown;
   readonly path: string;
 }
 
-/** What reads the settings that the table leaves to their readers, by group or key. */
+/** Validators for settings that the table does not validate itself, by group or key. */
 const readers: Readonly<Record<string, (checked: CheckedValue) => unknown>> = {
   permissions: ({ member, value, path }) => {
     const problem = permissionProblem({ [member]: value });
@@ -26,10 +26,10 @@ const readers: Readonly<Record<string, (checked: CheckedValue) => unknown>> = {
 };
 
 /**
- * Refuses a value that the table of settings takes, and a start does not.
+ * Refuses a value that the settings table accepts, but a start would not.
  *
- * @param path - the file that it is meant for
- * @throws {SessionError} `invalid_settings` or `invalid_option`, as the start does
+ * @param path - the settings file for the value
+ * @throws {SessionError} `invalid_settings` or `invalid_option`, as at the start
  */
 export async function checkSetting(key: string, value: unknown, path: string): Promise<void> {
   const [group = "", ...members] = key.split(".");

@@ -4,14 +4,14 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import type { SessionSetup } from "./session-options.ts";
 
-/** What the choice of fallbacks depends on besides the options. */
+/** What the choice of fallbacks depends on, in addition to the options. */
 interface FallbackChoice {
   readonly registry: ModelRegistry;
   readonly settings: SettingsStore;
   readonly diagnostics: Diagnostic[];
 }
 
-/** The names of the models that answer when the chosen one fails. */
+/** The names of the models that answer when the chosen model fails. */
 export function fallbackNames(
   { fallbackModels }: SessionSetup,
   settings: SettingsStore,
@@ -20,8 +20,8 @@ export function fallbackNames(
 }
 
 /**
- * The models that answer when the chosen one fails. What the settings name and is not there ends the
- * start only where mistakes do; a server on this machine may run later.
+ * The models that answer when the chosen model fails. An unknown model in the settings fails the start only if mistakes
+ * are refused, because a server on this machine may be started later.
  *
  * @throws {SessionError} `model_not_found`
  */

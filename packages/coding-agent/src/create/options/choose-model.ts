@@ -35,7 +35,10 @@ export async function resolveScope(
   return found.models;
 }
 
-/** The model a session starts with: the option's, the resumed session's, the saved or the first usable one. */
+/**
+ * The model that a session starts with: that of the options, of the resumed session, of the settings, or the first
+ * usable one.
+ */
 export async function chooseModel(
   options: SessionSetup,
   choice: ModelChoice,
@@ -56,7 +59,10 @@ export async function chooseModel(
   return chosen;
 }
 
-/** Chooses for a session that could start with no model: a server may run by now. */
+/**
+ * Chooses a model later for a session that started without one: a server may have been started
+ * meanwhile.
+ */
 export function laterChoice(
   options: SessionSetup,
   choice: ModelChoice,
@@ -72,8 +78,8 @@ export function laterChoice(
 }
 
 /**
- * Chooses again with the servers on this machine where no model with a key is named. They are asked
- * first where the name of one is used.
+ * Includes the servers on this machine if no model with a key was named. They are asked first if
+ * one of their names is used.
  */
 async function chooseAmongServers(
   options: SessionSetup,
@@ -109,7 +115,7 @@ interface Asked extends Pick<InitialModelInput, "registry" | "flags"> {
   readonly apiKey: string | undefined;
 }
 
-/** Whether a choice came to no model with a key, and a server may have what is named. */
+/** Whether no model with a key was found, so that a server may have the named one. */
 async function isUndecided(
   choice: InitialModel | { readonly error: unknown },
   { registry, apiKey, flags = {} }: Asked,
@@ -126,12 +132,12 @@ async function isUndecided(
 
 const serverName = /^(?:ollama|lm-studio|llama\.cpp|vllm)(?:-\d+)?(?:\/|$)/i;
 
-/** The model servers on this machine, as far as a choice is concerned with them. */
+/** The model servers on this machine, as far as the choice of a model needs them. */
 class LocalServers {
   readonly #registry: ModelRegistry;
   readonly #places: FindOptions;
   #describe: ((name: string) => string) | undefined;
-  /** Addresses of the user's at which no server answers. */
+  /** Configured addresses at which no server answers. */
   readonly #silent: string[] = [];
 
   constructor({ environment }: SessionSetup, { registry, settings }: ModelChoice) {
@@ -139,7 +145,9 @@ class LocalServers {
     this.#places = { addresses: settings.get("localServers"), environment };
   }
 
-  /** Whether one of these names, such as `ollama/qwen3`, is of a server that is not known yet. */
+  /**
+   * Whether one of these names, such as `ollama/qwen3`, belongs to a server that is not known yet.
+   */
   async areNamed(names: readonly (string | undefined)[]): Promise<boolean> {
     const named = names.filter((name) => name !== undefined && serverName.test(name));
     if (named.length === 0) return false;
@@ -147,7 +155,7 @@ class LocalServers {
     return named.some((name) => !known.has(name?.split("/")[0]?.toLowerCase() ?? ""));
   }
 
-  /** Loaded where servers are asked only: most starts ask none. */
+  /** Asks the servers. The code is loaded here, because most starts ask none. */
   async ask(): Promise<readonly Diagnostic[]> {
     const { addLocalServers, describeSilent } = await import("@tau-agent/models/add-local-servers");
     const { addresses } = this.#places;
@@ -159,18 +167,18 @@ class LocalServers {
     return found;
   }
 
-  /** Why the model of a server is not there; undefined if that has to do with no server. */
+  /** Why a server's model is missing; undefined if no server is involved. */
   whyMissing(name: string): string | undefined {
     return serverName.test(name) ? this.#describe?.(name) || undefined : undefined;
   }
 
-  /** A model without a provider may be of a server that the user has named and that is down. */
+  /** A model without a provider may belong to a configured server that is down. */
   #whySilent(name: string): string | undefined {
     if (name.includes("/") || this.#silent.length === 0) return undefined;
     return `no provider has it, and no model server answers at ${this.#silent.join(", ")}`;
   }
 
-  /** The outcome of a choice; where the server of what is named is down, the error says so. */
+  /** Awaits a choice; if it fails because a server is down, the error says so. */
   async blamed<Result>(
     names: readonly (string | undefined)[],
     choice: Promise<Result>,

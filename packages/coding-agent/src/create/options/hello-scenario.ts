@@ -1,6 +1,6 @@
 import type { Turn } from "@tau-agent/ai/testing";
 
-/** What `--provider scripted` says without a file: looks into the folder and names what comes first. */
+/** What `--provider scripted` does without a file: lists the folder and names the first entry. */
 export const helloScenario: readonly Turn[] = [
   {
     repeat: true,

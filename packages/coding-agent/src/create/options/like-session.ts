@@ -1,7 +1,7 @@
 import type { Sandbox } from "@tau-agent/system";
 import type { SessionSetup } from "./session-options.ts";
 
-/** Options for a session like another one with a few differences: a subagent in this process. */
+/** Options for a session that differs only slightly from another: a subagent in this process. */
 export function likeSession(
   options: SessionSetup,
   { sandbox }: { readonly sandbox?: Sandbox | undefined },
@@ -15,12 +15,12 @@ export function likeSession(
   const { model } = differences;
   const apiKey = typeof model === "object" && model.provider === own ? options.apiKey : undefined;
   const baseDirectory = options.baseDirectory ?? options.cwd;
-  // A client knows the folder and the calls of its own session only.
+  // A client knows only the folder and calls of its own session.
   const onDisk = { beforeOpen: undefined, overlay: undefined };
   return {
     ...options,
     sandbox: sandbox?.inherited ?? options.sandbox,
-    // They are among what it inherits.
+    // Already included in what the session inherits.
     secrets: undefined,
     ...differences,
     ...onDisk,

@@ -17,21 +17,23 @@ export interface PlaceOptions {
 }
 
 export interface Places {
-  /** The project whose settings, extensions and trust count. */
+  /** The project that determines settings, extensions and trust. */
   readonly cwd: string;
-  /** The workspace that has the project; undefined for the host's own machine. */
+  /** The workspace that contains the project; undefined for the host's own machine. */
   readonly workspaceId?: string | undefined;
   readonly additionalDirectories: readonly string[];
-  /** Base of relative paths in options: the caller's folder. */
+  /** The base for relative paths in options: the caller's folder. */
   readonly baseDirectory: string;
   readonly agentDirectory: string;
   readonly homeDirectory: string;
   readonly temporaryDirectory: string;
-  /** Files with keys beside those of the agent directory. */
+  /** Files with keys, in addition to those in the agent directory. */
   readonly secretFiles: readonly string[];
 }
 
-/** @param workspace - where the project is; undefined for the host's own machine */
+/**
+ * @param workspace - the workspace that contains the project; undefined for the host's own machine
+ */
 export function resolvePlaces(
   options: PlaceOptions,
   workspace?: Pick<Workspace, "id" | "cwd">,
@@ -39,7 +41,7 @@ export function resolvePlaces(
   const homeDirectory = options.homeDirectory ?? findHomeDirectory();
   const isElsewhere = workspace !== undefined && workspace.id !== "local";
   const asked = options.cwd ?? workspace?.cwd ?? homeDirectory;
-  // Paths of another machine are not completed by the rules of this one.
+  // This machine's path rules do not apply to paths of another machine.
   const cwd = isElsewhere ? asked : resolve(asked);
   const baseDirectory = resolve(options.baseDirectory ?? (isElsewhere ? homeDirectory : cwd));
   return {
@@ -56,7 +58,7 @@ export function resolvePlaces(
   };
 }
 
-/** Where the session files of a project are; undefined for a session in memory. */
+/** The folder for a project's session files; undefined for a session in memory. */
 export function sessionDirectory(
   { sessionDirectory: given, session }: PlaceOptions,
   { cwd, workspaceId, baseDirectory, agentDirectory, homeDirectory }: Places,

@@ -5,8 +5,8 @@ import type { ToolSet } from "../../tools/tool-set.ts";
 import type { SessionSetup } from "./session-options.ts";
 
 /**
- * Ends the start when settings.json, auth.json or models.json is broken: without what it says, a
- * session would do what its user did not ask for. A single mistake in models.json costs what it is in.
+ * Fails the start if settings.json, auth.json or models.json is broken: without its content, the session would not do
+ * what its user wants. A single mistake in models.json only disables the member that contains it.
  *
  * @throws {SessionError} `invalid_settings`
  */
@@ -29,14 +29,17 @@ export async function refuseBrokenFiles(
   throw new SessionError("invalid_settings", { path: place, reason }, { cause: first });
 }
 
-/** A bad member of permissions never stops a start: it only makes them stricter. */
+/**
+ * Whether a diagnostic should fail the start. An invalid member of permissions does not: it only
+ * makes them stricter.
+ */
 function isOfSettings({ severity, member = "" }: Diagnostic): boolean {
   return severity === "error" && !/^permissions(?:\.|$)/.test(member);
 }
 
 /**
- * What is wrong with the selection of tools. Where mistakes are refused, an unknown name ends the
- * start. Extensions may bring tools later, so with them only a name that is nearly another one does.
+ * Problems with the selection of tools. If mistakes are refused, an unknown name fails the start. Extensions may add
+ * tools later, so with extensions only a probable misspelling does.
  *
  * @throws {SessionError} `invalid_option`
  */

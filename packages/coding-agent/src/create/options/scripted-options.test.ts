@@ -5,7 +5,7 @@ import { placesIn, temporaryFolder } from "../__fixtures__/test-session.ts";
 import { createAgentSession } from "../create-session.ts";
 
 describe("the provider scripted", () => {
-  it("plays a scenario file, or looks into the folder without one", async () => {
+  it("plays a scenario file, or lists the folder without one", async () => {
     const places = placesIn(temporaryFolder());
     writeFileSync(join(places.cwd, "only.txt"), "");
     const hello = await createAgentSession({ ...places, provider: "scripted" });

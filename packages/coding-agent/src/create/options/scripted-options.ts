@@ -4,8 +4,8 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { SessionSetup } from "./session-options.ts";
 
 /**
- * With the provider `scripted`, the model plays a scenario from the file that `model` names, or a short
- * built-in one; everything else is real. The test kit is loaded only then.
+ * With the provider `scripted`, the model plays a scenario from the file that `model` names, or a short built-in one;
+ * everything else is real. The test kit is loaded only in this case.
  */
 export async function withScriptedModel(options: SessionSetup): Promise<SessionSetup> {
   const { provider, model: file, stream, baseDirectory, cwd } = options;

@@ -7,7 +7,7 @@ import type { SessionSetup } from "./session-options.ts";
 
 export interface SessionPlace {
   readonly home: SessionHome;
-  /** Ends the connections of a store that was opened here. */
+  /** Closes the connections of a store that was opened here. */
   readonly closeStore?: (() => Promise<void>) | undefined;
 }
 
@@ -16,7 +16,7 @@ export function isStoreNamed(options: SessionSetup, settings: SettingsStore): bo
 }
 
 /**
- * Where sessions live: in files, unless a store is named. Nothing of stores is loaded without one.
+ * Where sessions are stored: in files, unless a store is given. Code for stores is loaded only if needed.
  *
  * @throws {SessionError} `invalid_option` for a store that cannot be loaded, or a lease that cannot last
  */
@@ -65,7 +65,7 @@ function fileHome(options: SessionSetup, places: Places, settings: SettingsStore
 /**
  * Whether effects survive the host (decision 63).
  *
- * @throws {SessionError} `invalid_option`: the log would not
+ * @throws {SessionError} `invalid_option` if the log would not survive
  */
 export function isDurable({ durability }: SessionSetup, settings: SettingsStore): boolean {
   if ((durability ?? settings.get("durability")) !== "effects") return false;
@@ -80,6 +80,6 @@ function storeOf(
   settings: SettingsStore,
 ): SessionSetup["store"] {
   if (session?.kind === "memory" || session?.kind === "log") return undefined;
-  // A subagent's session belongs to its caller's, which takes it over into the store.
+  // A subagent's session belongs to its caller's session, which copies it into the store.
   return taskDepth > 0 ? undefined : (store ?? settings.get("session.store"));
 }

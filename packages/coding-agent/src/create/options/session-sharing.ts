@@ -6,9 +6,9 @@ import { LanguageServers } from "../../diagnostics/language-servers.ts";
 import { FolderTurns } from "../../durability/folder-turns.ts";
 
 /**
- * What sessions with the same one share: MCP servers whose entries say `stateless`, the language servers of a folder,
- * and, with `durability: "effects"`, the turns in which changing calls of a folder run. Also what was read of
- * files, while they stay as they are, and the schemas of tools.
+ * What sessions with the same object share: MCP servers whose entries say `stateless`, the language servers of a
+ * folder, and, with `durability: "effects"`, the order in which changing calls of a folder run. They also share the
+ * content of unchanged files, and the schemas of tools.
  */
 export class SessionSharing {
   readonly mcpPool = new McpPool();

@@ -1,12 +1,12 @@
 import type { SessionStart } from "@tau-agent/sessions/log";
 
-/** Which conversation a session begins with, as clients say it, too. */
+/** Which conversation a session begins with, in the form that clients use, too. */
 export type SessionChoice =
-  /** One without a file. */
+  /** A session without a file. */
   | "memory"
-  /** The folder's latest; a new one if there is none. */
+  /** The folder's latest session; a new one if there is none. */
   | "continue"
-  /** The one in this file. */
+  /** The session in this file. */
   | { readonly path: string; readonly kind?: undefined }
   | SessionStart;
 

@@ -6,12 +6,12 @@ import type { Diagnostic, SettingsStore } from "@tau-agent/system";
 import { attempt } from "@tau-agent/system";
 import { type PlaceOptions, type Places, sessionDirectory } from "./places.ts";
 
-/** The folder that tools work in: the one the session was in that goes on, where it is there. */
+/** The folder that tools work in: that of the continued session, if it still exists. */
 export class WorkingFolder {
   readonly #home: SessionProject;
   #cwd: string;
 
-  /** `home` is the folder for sessions whose own is not there. */
+  /** `home` is the folder for sessions whose own folder is missing. */
   constructor(home: SessionProject) {
     this.#home = home;
     this.#cwd = home.cwd;
@@ -21,7 +21,7 @@ export class WorkingFolder {
     return this.#cwd;
   }
 
-  /** Whether this is the folder whose settings, trust and extensions count. */
+  /** Whether this is the folder that determines settings, trust and extensions. */
   get isHome(): boolean {
     return this.#cwd === this.#home.cwd;
   }
@@ -35,9 +35,10 @@ export class WorkingFolder {
 }
 
 /**
- * The folder that a session at the start belongs to, when its options leave that to the session.
+ * The folder that the session at the start belongs to, if the options leave the choice to the
+ * session.
  *
- * @returns undefined for a session that begins where the options say
+ * @returns undefined if the options determine the folder
  */
 export async function storedFolder(
   options: PlaceOptions,
@@ -66,10 +67,10 @@ function folderOf(
   { cwd }: SessionHeader,
   { cwd: home, workspaceId }: SessionProject,
 ): { cwd: string; diagnostics: Diagnostic[] } {
-  // Files of other programs need not say it.
+  // Files of other programs may omit it.
   if (typeof cwd !== "string" || cwd === "" || isSame(cwd, home, workspaceId))
     return { cwd: home, diagnostics: [] };
-  // Elsewhere, the first call says so when it is gone.
+  // For a remote workspace, the first call reports a missing folder.
   const isThere = workspaceId !== undefined || (isAbsolute(cwd) && isFolder(cwd));
   if (isThere) return { cwd, diagnostics: [] };
   const message = `The session's folder ${cwd} is not available here; it continues in ${home}`;

@@ -9,7 +9,7 @@ export function createAskUser(draft: SessionDraft) {
   });
 }
 
-/** Whether it is declared: it is among the session's tools, and somebody can answer. */
+/** Whether `ask_user` is declared: it is among the session's tools, and somebody can answer. */
 export function offersQuestions({ surroundings }: SessionDraft): boolean {
   const { requests, settings, options } = surroundings;
   const { none, only, exclude = [] } = options.tools ?? {};

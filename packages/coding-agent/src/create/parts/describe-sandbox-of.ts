@@ -15,7 +15,7 @@ export async function describeSandboxOf({
   readonly agentDirectory: string;
   readonly cwd: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Instead of the user's settings. */
+  /** Replaces the sandbox of the user's settings. */
   readonly sandbox?: SandboxChange | undefined;
 }): Promise<SandboxInfo> {
   const [{ settleSandbox }, { describeSandbox }] = await Promise.all([

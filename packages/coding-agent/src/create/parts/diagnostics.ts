@@ -5,7 +5,7 @@ import { SessionDiagnostics } from "../../diagnostics/session-diagnostics.ts";
 import { localWorkspace } from "../../tools/common/local-place.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** What looks at the changes of files; nothing is started before the first that matches. */
+/** Checks changed files; no check is started before the first file that matches. */
 export function createDiagnostics(
   draft: SessionDraft,
   environment: ToolEnvironment,
@@ -24,7 +24,7 @@ export function createDiagnostics(
   });
 }
 
-/** The same place for a program that outlives the session. */
+/** The place of a server that may outlive the session. */
 function serverPlace(
   { surroundings: { workspace, sandboxed } }: SessionDraft,
   environment: ToolEnvironment,

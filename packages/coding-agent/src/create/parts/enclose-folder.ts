@@ -7,14 +7,14 @@ import type { SessionDraft } from "./session-draft.ts";
 
 export interface FolderParts {
   readonly cwd: string;
-  /** The session's own. */
+  /** The session's sandbox. */
   readonly sandbox: Sandbox;
   readonly protectedFiles: ProtectedFiles;
   readonly fileQueue: ToolEnvironment["fileQueue"];
   readonly durability: Durability | undefined;
 }
 
-/** Opens a sandbox around another folder, as a subagent in it has one. */
+/** Opens a sandbox around another folder, in the form that a subagent in it gets. */
 export async function encloseFolder(
   draft: SessionDraft,
   { cwd, sandbox: own, protectedFiles, fileQueue, durability }: FolderParts,

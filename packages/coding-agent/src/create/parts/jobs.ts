@@ -8,7 +8,7 @@ import { jobToolNames } from "../../tools/jobs/definition.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import { offerTools } from "./tool-search.ts";
 
-/** The background jobs of a session; those that outlived an earlier host are found later. */
+/** The background jobs of a session; jobs that outlived an earlier host are found later. */
 export function createJobs(draft: SessionDraft, environment: ToolEnvironment): SessionJobs {
   const { settings, options, log } = draft.surroundings;
   const { clientReady } = options;
@@ -20,17 +20,17 @@ export function createJobs(draft: SessionDraft, environment: ToolEnvironment): S
     session: () => sessionOf(draft.parts),
     offerTools: () => offerTools(draft, jobToolNames),
   });
-  // A new session has none, and elsewhere every question is a round trip.
+  // A new session has no jobs, and in a remote workspace every query is a round trip.
   if (log.tree.length === 0) return jobs;
-  // Where the workspace is lost meanwhile, the next question for jobs finds them.
+  // If the workspace is unreachable now, the next query finds them.
   const find = () => void jobs.findKept().catch(() => {});
-  // A turn of the event loop later, so that the caller can subscribe first.
+  // Deferred by a turn of the event loop, so that the caller can subscribe first.
   if (clientReady === undefined) setImmediate(find);
   else void clientReady.then(find);
   return jobs;
 }
 
-/** Their files are where their commands run, in no sandbox. */
+/** Where job files are kept: on the machine of the commands, outside of the sandbox. */
 function placeOf(draft: SessionDraft, environment: ToolEnvironment): JobPlace {
   const { places, workspace, disk } = draft.surroundings;
   if (workspace === undefined || disk === undefined) {

@@ -19,7 +19,7 @@ export function createMcp(draft: SessionDraft, environment: ToolEnvironment): Mc
     given: options.mcpServers ?? {},
     isOff: options.mcp?.isOff ?? false,
     refuse: policy && ((names) => policy.requireServers(names)),
-    // Not before the session is complete: its parts are needed.
+    // Only after the session is complete, because its parts are needed.
     startAfter: options.clientReady ?? new Promise((resolve) => setImmediate(resolve)),
     create: () => createServers(draft, environment),
     onFailure: (error) => draft.parts.problems.add(error),
@@ -43,7 +43,7 @@ async function createServers(
   const { inputs, problems, emit, origins, models } = draft.parts;
   const cwd = () => environment.cwd;
   const { disk } = draft.surroundings;
-  // Paths of a workspace elsewhere mean nothing to the user's own servers, which run on this machine.
+  // Paths of a remote workspace mean nothing to the user's own servers, which run on this machine.
   const here = disk && hostEnvironment(environment, places);
   return new McpServers(
     {
@@ -105,7 +105,7 @@ const foldersOf = ({ cwd, additionalDirectories = [] }: ToolEnvironment) => [
   ...additionalDirectories,
 ];
 
-/** The environment of programs on this machine, in the user's home. */
+/** The environment of local programs, in the user's home. */
 function hostEnvironment(
   environment: ToolEnvironment,
   { homeDirectory }: { readonly homeDirectory: string },
@@ -120,7 +120,7 @@ function hostEnvironment(
   };
 }
 
-/** A reply outside of the conversation; its cost counts. */
+/** Requests a reply outside of the conversation; its cost counts towards the budget. */
 async function sampleReply(
   { requests, inputs }: SessionParts,
   { systemPrompt, messages, maxTokens }: SampledContext,
@@ -152,7 +152,7 @@ async function sampleReply(
   }
 }
 
-/** What a server says the model has said: nobody can check it, so it is quoted. */
+/** Quotes a message that a server attributes to the model, because nobody can verify it. */
 function quoted(content: SampledContext["messages"][number]["content"]): string {
   const text = content.map((block) => (block.type === "text" ? block.text : "[image]")).join("\n");
   return `Your earlier reply was:\n${text}`;

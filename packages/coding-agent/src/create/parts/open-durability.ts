@@ -20,7 +20,8 @@ export function openDurability(draft: SessionDraft): Durability {
   let calls: DurableCalls | undefined;
   let guard: EpochGuard | undefined;
   const guarded: Guarded = async (work) => {
-    // Elsewhere, what merges and restores are commands and files of the workspace.
+    // In a remote workspace, merges and restores run as commands and file operations of the
+    // workspace.
     if (raw === undefined || raw.id !== "local") return work();
     const { EpochGuard } = await import("@tau-agent/system/durability");
     guard ??= new EpochGuard((await raw.describe()).temporaryDirectory);
@@ -32,7 +33,7 @@ export function openDurability(draft: SessionDraft): Durability {
   return {
     owner,
     own({ workspace, workspaceOf, outside }) {
-      // Elsewhere, what is kept of calls lies where no command in the sandbox writes.
+      // In a remote workspace, the records of calls are kept where sandboxed commands cannot write.
       raw ??= workspace.id === "local" ? workspace : (outside?.() ?? workspace);
       return {
         kept: {
@@ -83,7 +84,7 @@ export function openDurability(draft: SessionDraft): Durability {
   };
 }
 
-/** The session's log says for whom it changes something, and how often it was taken. */
+/** The owner of effects, and how often the session was taken over, according to its log. */
 function ownerOf(draft: SessionDraft): () => WorkspaceOwner {
   let known: { readonly key: string; readonly session: string } | undefined;
   return () => {

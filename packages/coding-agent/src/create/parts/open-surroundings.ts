@@ -48,7 +48,7 @@ interface Reached {
   readonly policy: SessionPolicy | undefined;
 }
 
-/** Reads what a session is assembled from, up to its log. */
+/** Reads everything that a session is assembled from, up to its log. */
 export async function openSurroundings(options: SessionSetup): Promise<Surroundings> {
   const { environment = {} } = options;
   const processes = new ProcessRegistry({ systemRoot: environment.SystemRoot });
@@ -86,7 +86,7 @@ async function openThere(
   const { diagnostics: found, ...sandboxed } = await createSandbox(began);
   diagnostics.push(...found);
   const base: SessionBase = { ...began, sandboxed };
-  // No extension is looked for unless the embedder says which to give the session.
+  // Without the embedder's option, no extensions are loaded.
   const extensions = options.extensions && new SessionExtensions(base, options.extensions);
   await extensions?.loadOwn();
   const askExtensions = extensions && (() => extensions.askTrust());
@@ -116,7 +116,7 @@ async function openThere(
   return { ...base, ...opened, closeWorkspace: reached?.close, diagnostics };
 }
 
-/** The project's disk, if that is not this machine's. */
+/** The project's disk, if it is not on this machine. */
 async function projectElsewhere(
   reached: ReachedWorkspace | undefined,
 ): Promise<ProjectElsewhere | undefined> {
@@ -126,17 +126,17 @@ async function projectElsewhere(
   return disk && { workspace, disk };
 }
 
-/** A tool that makes missing folders would otherwise begin a project at a mistyped path. */
+/** Otherwise a tool that creates missing folders would start a project at a mistyped path. */
 async function checkFolderThere(workspace: Workspace, cwd: string): Promise<void> {
   const found = await workspace.stat(cwd);
   if (found?.kind === "directory") return;
   throw folderMissing(cwd, found !== undefined, workspace.id);
 }
 
-/** Asks at once for what a start needs of a project far away. */
+/** Starts all reads of a remote project that the start needs, in parallel. */
 function lookAhead(place: TrustPlace & { readonly disk: Disk }): Promise<GatedFiles> {
   const files = lookForGated(place);
-  // Each is awaited where it is needed.
+  // Awaited later, where the result is needed.
   files.catch(() => {});
   farLayoutOf(place.disk, place.cwd).catch(() => {});
   return files;

@@ -2,7 +2,7 @@ import type { OutputPlace } from "@tau-agent/system";
 import { OutputsThere } from "../../tools/common/outputs-there.ts";
 import type { SessionBase } from "./session-base.ts";
 
-/** Where a session keeps outputs that are too long to show: where its tools act. */
+/** Where a session stores outputs that are too long to show: on the machine where its tools act. */
 export function outputPlaceOf({
   workspace,
   disk,

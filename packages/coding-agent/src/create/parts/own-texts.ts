@@ -10,8 +10,8 @@ type Host = Pick<
 >;
 
 /**
- * For a session elsewhere, the way to the user's own skills, which stay with the host: the prompt names
- * their files, and the model reads them there. Nothing else of this machine is read so.
+ * For a remote session, access to the user's own skills, which stay with the host: the prompt names their files, and
+ * the model reads them from there. Nothing else on this machine can be read this way.
  */
 export function ownTextsOf(
   resources: Pick<PromptResources, "skills">,

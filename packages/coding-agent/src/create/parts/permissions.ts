@@ -11,9 +11,9 @@ import {
 import type { SessionDraft } from "./session-draft.ts";
 
 /**
- * The permissions that a session begins with.
+ * The initial permissions of a session.
  *
- * @throws {SessionError} `invalid_option` naming the member of the option that is wrong; `policy_denied`
+ * @throws {SessionError} `invalid_option`, naming the invalid member; `policy_denied`
  */
 export function createPermissions(
   settings: SettingsStore,
@@ -30,8 +30,7 @@ export function createPermissions(
 }
 
 /**
- * Saves rules of an answer, which count at once. A file that cannot be changed is left alone; the rules
- * then count for this session.
+ * Saves the rules of an answer, which apply at once. If the file cannot be changed, they apply to this session only.
  */
 export function ruleSaver(draft: SessionDraft): QuestionsOptions["saveRules"] {
   const { settings, permissions, places } = draft.surroundings;
@@ -60,7 +59,7 @@ async function save(
     await settings.append(saveTo, "permissions.rules", rule);
     return;
   }
-  // Settings that an embedder gave are of no file; the answer names the user's own.
+  // Settings from an embedder belong to no file; the answer may name the user's own file.
   const { saveSettings } = await import("@tau-agent/system/save-settings");
   const path = join(agentDirectory, "settings.json");
   await saveSettings(path, [{ key: "permissions.rules", appended: rule }]);

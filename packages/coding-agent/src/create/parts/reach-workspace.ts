@@ -6,11 +6,11 @@ import type { SessionPolicy } from "../../policy/session-policy.ts";
 import { WorkspaceStanding } from "../../session/workspace-standing.ts";
 import type { SessionSetup } from "../options/session-options.ts";
 
-/** A place outside of the host's own machine, or of another program's making. */
+/** A workspace outside of the host's own machine, or one that another program provides. */
 export interface ReachedWorkspace {
   readonly workspace: Workspace;
   readonly standing: WorkspaceStanding;
-  /** Ends a connection that was made for the session. */
+  /** Closes a connection that was opened for the session. */
   readonly close?: (() => Promise<void>) | undefined;
 }
 
@@ -38,7 +38,7 @@ export async function reachWorkspace(
     return { workspace: asked, standing: new WorkspaceStanding(asked.id, kind) };
   }
   const { agentDirectory, processes } = way;
-  // The user's only: what a project says starts nothing on this machine.
+  // Only the user's settings: a project must not start programs on this machine.
   const settings =
     options.settings ?? (await SettingsStore.load({ agentDirectory, cwd: agentDirectory }));
   if (options.isWorkspaceOfClient && typeof asked === "object") {
@@ -54,7 +54,7 @@ export async function reachWorkspace(
   const isNamed = typeof asked === "string";
   const found = isNamed ? named(asked, settings) : asked;
   const name = isNamed ? `workspaces.${asked}` : "workspace";
-  // The folder that is asked for stands in for one that the spec leaves out.
+  // The requested folder is the default if the spec has none.
   const isCallers = (options.taskDepth ?? 0) > 0;
   const spec = readWorkspaceSpec({ cwd: options.cwd, ...found }, { name, isCallers });
   const kind = "command" in spec ? "command" : "shell" in spec ? "shell" : "client";
@@ -84,7 +84,9 @@ function refuseByPolicy(
   throw policyDenied("workspaces", shown);
 }
 
-/** Variables with values that no command may see, and so no program that starts commands. */
+/**
+ * Variables whose values no command may see, and therefore no program that runs commands either.
+ */
 async function secretSources(
   { sandboxFiles }: SettingsStore,
   { sandbox: given, secrets }: SessionSetup,
@@ -96,7 +98,7 @@ async function secretSources(
 }
 
 /**
- * The program of a workspace runs on this machine outside of any sandbox.
+ * Refuses a client's workspace program, which would run on this machine outside of any sandbox.
  *
  * @throws {SessionError} `policy_denied`
  */
@@ -111,7 +113,7 @@ async function refuseProgramOfClient(
   throw new SessionError("policy_denied", { member: "workspace", reason });
 }
 
-/** @throws {SessionError} `invalid_option` for a name that the settings do not have */
+/** @throws {SessionError} `invalid_option` for a name that is not in the settings */
 function named(name: string, settings: SettingsStore): JsonObject {
   const known = settings.get("workspaces");
   const found = Object.hasOwn(known, name) ? known[name] : undefined;

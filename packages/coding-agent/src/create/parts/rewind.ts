@@ -4,7 +4,7 @@ import { SessionRewind } from "@tau-agent/worktrees";
 import { rewindSession } from "../../session/rewind-session.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** What records the files of a session; nothing is loaded while it is off. */
+/** Records the files of a session; nothing is loaded while this is off. */
 export function createRewind(draft: SessionDraft, environment: ToolEnvironment): SessionRewind {
   const { places, settings, options, workspace } = draft.surroundings;
   const { rewind = {}, clientReady, taskDepth = 0 } = options;
@@ -19,7 +19,7 @@ export function createRewind(draft: SessionDraft, environment: ToolEnvironment):
       return [agentDirectory, ...own];
     },
     options: () => ({
-      // What a subagent changes belongs to the prompt of its caller.
+      // Changes by a subagent belong to its caller's prompt.
       enabled: taskDepth === 0 && (rewind.enabled ?? settings.get("rewind.enabled")),
       maxFileBytes: rewind.maxFileBytes ?? settings.get("rewind.maxFileBytes"),
       maxTotalBytes: rewind.maxTotalBytes ?? settings.get("rewind.maxTotalBytes"),

@@ -6,10 +6,10 @@ import { droppedByPolicy, policyDenied } from "../../policy/policy-denied.ts";
 import type { SessionBase } from "./session-base.ts";
 
 /**
- * Opens the sandbox that settings and options ask for. A project's part counts before it is trusted.
+ * Opens the sandbox that settings and options ask for. The project's part applies even before the project is trusted.
  *
- * @throws {SessionError} `invalid_settings` and `invalid_option`: what is not understood must not be no
- * sandbox; `policy_denied`; `sandbox_unavailable` in a workspace elsewhere that has none
+ * @throws {SessionError} `invalid_settings` and `invalid_option`, because a mistake must not mean no sandbox;
+ * `policy_denied`; `sandbox_unavailable` if a remote workspace has none
  */
 export async function createSandbox(
   base: Omit<SessionBase, "sandboxed">,
@@ -18,7 +18,7 @@ export async function createSandbox(
   const { sandbox: given, secrets } = options;
   const ceiling = base.policy?.merged.sandbox;
   const isWanted = (given ?? secrets ?? ceiling) !== undefined || settings.sandboxFiles.length > 0;
-  // Nothing is loaded for those who want none.
+  // Without a sandbox, nothing is loaded.
   if (!isWanted) return { diagnostics: [] };
   const { settleSandbox } = await import("@tau-agent/system/sandbox-settings");
   const { isProjectTrusted, sandboxFiles } = settings;
@@ -27,7 +27,7 @@ export async function createSandbox(
     ceiling,
     places: { cwd: workingFolder.cwd, homeDirectory: (base.disk ?? places).homeDirectory },
     onExcess: (member: string, path?: string) => {
-      // A subagent is given its caller's paths.
+      // A subagent's write paths come from its caller.
       const isCallers = (options.taskDepth ?? 0) > 0 && member === "sandbox.write";
       if (path === undefined && !isCallers) {
         throw policyDenied(member, "the sandbox is stricter");
@@ -79,7 +79,7 @@ export async function openSandboxIn(
   return openSandboxElsewhere(policy, { workspace, cwd, homeDirectory, here }, sources);
 }
 
-/** The paths of `sandbox.write` at which nothing is. */
+/** The paths of `sandbox.write` that do not exist. */
 async function missingPaths(
   { places, workingFolder, workspace, disk }: Omit<SessionBase, "sandboxed">,
   paths: readonly string[],
@@ -95,7 +95,7 @@ async function missingPaths(
   return paths.filter((_, at) => !found[at]);
 }
 
-/** It is not created, because it is unknown whether a folder or a file is wanted. */
+/** The path is not created, because it could be meant as a folder or a file. */
 function missingPath(path: string): Diagnostic {
   const message = `sandbox.write names ${path}, which does not exist, so commands cannot write it. Make it (mkdir -p ${path}) if it is to be a folder; later commands can write it then`;
   return { severity: "warning", code: "sandbox_path_missing", message };

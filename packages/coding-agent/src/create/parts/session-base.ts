@@ -9,9 +9,9 @@ import type { SessionSetup } from "../options/session-options.ts";
 import type { SessionSharing } from "../options/session-sharing.ts";
 import type { WorkingFolder } from "../options/working-folder.ts";
 
-/** What a session has before its extensions are loaded. */
+/** The parts of a session that exist before its extensions are loaded. */
 export interface SessionBase {
-  /** Subagents in this process get them, too. */
+  /** Passed on to subagents in this process. */
   readonly options: SessionSetup & {
     readonly credentials: KeptCredentials;
     readonly sharing: SessionSharing;
@@ -19,9 +19,9 @@ export interface SessionBase {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly places: Places;
   readonly workingFolder: WorkingFolder;
-  /** Where its tools act, and where its project is; undefined for this machine. */
+  /** Where tools act and the project is; undefined for this machine. */
   readonly workspace: Workspace | undefined;
-  /** Whether it can be reached. */
+  /** Whether the workspace can be reached. */
   readonly standing: WorkspaceStanding;
   /** The disk of the project; undefined for this machine's. */
   readonly disk: Disk | undefined;
@@ -32,6 +32,6 @@ export interface SessionBase {
   readonly processes: ProcessRegistry;
   readonly requests: HostRequests;
   readonly sandboxed: SandboxParts;
-  /** What nothing that is said to the session can widen; undefined without a policy. */
+  /** Limits that nothing in the session can widen; undefined without a policy. */
   readonly policy: SessionPolicy | undefined;
 }

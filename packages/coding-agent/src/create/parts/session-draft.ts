@@ -26,8 +26,8 @@ export interface CreatedSession {
 }
 
 /**
- * A session while it is put together. Parts that need each other keep the draft, and find the others
- * in it when they work: by then the session is complete.
+ * A session under construction. Parts that need each other keep the draft and look the others up when they work; by
+ * then the session is complete.
  */
 export class SessionDraft {
   readonly surroundings: Surroundings;

@@ -18,7 +18,7 @@ function start(factories: ExtensionOptions["factories"]) {
   });
 }
 
-it("takes a bare function for an extension", async () => {
+it("accepts a bare function as an extension", async () => {
   const session = await start([
     (pi) => pi.registerCommand("greet", { handler: async () => {} }),
     { name: "named", factory: (pi) => pi.registerCommand("part", { handler: async () => {} }) },
@@ -28,7 +28,7 @@ it("takes a bare function for an extension", async () => {
   await session.dispose();
 });
 
-it("rejects when a function that was given throws", async () => {
+it("rejects when such a function throws", async () => {
   const failing = () => {
     throw new RangeError("no guard");
   };

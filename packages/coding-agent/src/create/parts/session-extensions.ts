@@ -10,8 +10,8 @@ import { outputPlaceOf } from "./output-place.ts";
 import type { SessionBase } from "./session-base.ts";
 
 /**
- * Finds out whether there are extensions at all, at the cost of one directory read. The system that
- * runs them is loaded when the first one is found.
+ * Finds out whether there are extensions at all, at the cost of one directory read. The extension
+ * system is loaded when the first one is found.
  */
 export class SessionExtensions {
   readonly #base: SessionBase;
@@ -20,7 +20,7 @@ export class SessionExtensions {
   #untrusted: readonly Diagnostic[] = [];
   #opened: OpenExtensions | undefined;
 
-  /** @throws {SessionError} `policy_denied` for functions of the embedder's */
+  /** @throws {SessionError} `policy_denied` for functions from the embedder */
   constructor(base: SessionBase, options: ExtensionOptions) {
     this.#base = base;
     const functions = options.factories ?? [];
@@ -48,8 +48,8 @@ export class SessionExtensions {
   /**
    * Loads the user's own extensions.
    *
-   * @throws {SessionError} `extension_unusable` when one that `-e`, the settings or the options name
-   *   cannot be loaded: a guard that is left out silently is worse than none
+   * @throws {SessionError} `extension_unusable` if an extension named by `-e`, the settings or the options cannot be
+   * loaded: leaving out a guard silently would be worse than having none
    */
   async loadOwn(): Promise<void> {
     await this.#load("own");
@@ -57,10 +57,10 @@ export class SessionExtensions {
   }
 
   /**
-   * Loads those of the project, if it is trusted and on this machine; called once that is decided.
+   * Loads the project's extensions, if it is trusted and on this machine; called once that is decided.
    *
-   * @throws {SessionError} `extension_unusable` as {@link loadOwn}, also for a package that `-e` names
-   *   and that only the project has, if it is not trusted
+   * @throws {SessionError} `extension_unusable` as {@link loadOwn}, and for a package named by `-e` that only an
+   * untrusted project has
    */
   async loadProject(): Promise<void> {
     const { settings, disk } = this.#base;
@@ -95,7 +95,7 @@ export class SessionExtensions {
     await this.#opened.system.load(part);
   }
 
-  /** The decision of the user's extensions about trusting the project. */
+  /** Asks the user's extensions whether to trust the project. */
   async askTrust() {
     return this.#opened?.system.askTrust();
   }
@@ -108,7 +108,7 @@ export class SessionExtensions {
     return { ...places, paths, onlyNamed, packages: this.#packages(), changeable, policy };
   }
 
-  /** Loaded once there is something to find. */
+  /** Loaded when the first package is looked for. */
   #packages(): PackageFinder {
     const { places, settings, disk } = this.#base;
     const { cwd, agentDirectory, homeDirectory } = places;

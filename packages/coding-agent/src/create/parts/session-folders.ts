@@ -2,7 +2,7 @@ import type { PromptResources } from "../../resources/resources.ts";
 import type { SessionInputs } from "../../session/session-inputs.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** The place of the session's files, and the folder it works in. */
+/** The folder of the session's files, and the folder it works in. */
 export function sessionFolders(
   { surroundings: { places, workingFolder, settings, home, openOptions } }: SessionDraft,
   resources: PromptResources,

@@ -1,7 +1,7 @@
 import { type KeySources, KnownKeys } from "@tau-agent/system";
 import type { SessionBase } from "./session-base.ts";
 
-/** Where the keys are known from that no tool and no span may show. */
+/** The sources of keys that no tool and no span may show. */
 export interface SessionKeys extends KeySources {
   readonly noteSecret: (value: string) => void;
 }

@@ -6,16 +6,15 @@ import type { SessionPolicy } from "../../policy/session-policy.ts";
 import type { SessionSetup } from "../options/session-options.ts";
 
 /**
- * The policy that the options name; undefined without one, and then nothing is loaded for it.
+ * The policy of the options; without one, undefined, and no code is loaded.
  *
- * @throws {SessionError} `invalid_option` naming the member that is wrong; `policy_denied` for an option
- * that asks for more
+ * @throws {SessionError} `invalid_option`, naming the invalid member; `policy_denied` for an option that asks for more
  */
 export async function readSessionPolicy(options: SessionSetup): Promise<SessionPolicy | undefined> {
   const { policy: given, tools, taskDepth = 0 } = options;
   const policy = await sessionPolicy(given);
   if (policy === undefined) return undefined;
-  // A profile's tools are left out.
+  // Unavailable tools of a profile are left out silently.
   const named = taskDepth > 0 ? [] : [...(tools?.only ?? []), ...customNames(options)];
   for (const name of named) {
     if (!/^-|[*]/.test(name)) policy.requireTool(name.replace(/^[+]/, ""));
@@ -25,7 +24,7 @@ export async function readSessionPolicy(options: SessionSetup): Promise<SessionP
 }
 
 /**
- * The options with the durability that the policy wants at least.
+ * The options with at least the durability that the policy requires.
  *
  * @throws {SessionError} `policy_denied` for an option that asks for less
  */
@@ -38,7 +37,7 @@ export function withDurabilityOf(
   return { ...options, durability: "effects" };
 }
 
-/** What settings say that the policy does not let count. */
+/** A diagnostic if the settings ask for less durability than the policy requires. */
 export function weakerDurability(
   policy: SessionPolicy | undefined,
   settings: SettingsStore,
@@ -54,7 +53,7 @@ function customNames({ customTools = [] }: SessionSetup): readonly string[] {
   return customTools.map(({ name }) => name);
 }
 
-/** What settings and extensions bring of tools that the policy leaves out. */
+/** Diagnostics for tools of settings and extensions that the policy excludes. */
 export function leftOutByPolicy(
   policy: SessionPolicy | undefined,
   settings: SettingsStore,
@@ -73,9 +72,9 @@ export function leftOutByPolicy(
 }
 
 /**
- * The policies together; undefined for none.
+ * The combined policies; undefined if there are none.
  *
- * @throws {SessionError} `invalid_option` naming the member that is wrong
+ * @throws {SessionError} `invalid_option`, naming the invalid member
  */
 export async function sessionPolicy(
   given: SessionSetup["policy"],
@@ -83,6 +82,6 @@ export async function sessionPolicy(
   const each: readonly unknown[] = given === undefined ? [] : [given].flat();
   if (each.length === 0) return undefined;
   const { SessionPolicy } = await import("../../policy/session-policy.ts");
-  // A copy: it cannot change while the session lives.
+  // Copied, so that it cannot change during the session.
   return new SessionPolicy(each.map((one) => structuredClone(readPolicy(one))));
 }

@@ -23,7 +23,7 @@ export function sessionTexts(
     ],
     systemPrompt: async (tools) => {
       const prompt = await resources.systemPrompt(tools);
-      // Texts are read for the first prompt, so only now is it known which were left out.
+      // Texts are read for the first prompt, so omitted texts are known only now.
       for (const problem of await resources.diagnostics()) draft.parts.problems.noteOnce(problem);
       return mcp.section === "" ? prompt : `${prompt}\n\n${mcp.section}`;
     },

@@ -2,7 +2,7 @@ import { openTelemetry } from "../../telemetry/open-telemetry.ts";
 import type { SessionTelemetry } from "../../telemetry/session-telemetry.ts";
 import type { SessionDraft } from "./session-draft.ts";
 
-/** The spans of a session; undefined, and nothing is loaded, while telemetry is off. */
+/** The spans of a session; undefined while telemetry is off, and then nothing is loaded. */
 export function createTelemetry(draft: SessionDraft): Promise<SessionTelemetry | undefined> {
   const { options, settings, environment } = draft.surroundings;
   const { telemetry = {}, agentName = "tau" } = options;

@@ -90,7 +90,7 @@ export function createToolEnvironment(
         const { encloseFolder } = await import("./enclose-folder.ts");
         return encloseFolder(draft, { cwd, sandbox, protectedFiles, fileQueue, durability });
       }),
-    // Nobody lets a call out of a sandbox that the host's policy wants.
+    // No one may let a call out of a sandbox that the host's policy requires.
     askToLeave: isManaged ? undefined : (...question) => draft.parts.gate.askToLeave(...question),
     get cwd() {
       return workingFolder.cwd;
@@ -136,7 +136,10 @@ export function createToolEnvironment(
   };
 }
 
-/** What of the session's folders are copies for a task. */
+/**
+ * Whether the session's folder is an isolated copy for a task, and the folder that writes are
+ * limited to.
+ */
 function isolatedFolders({
   surroundings: { options, places, workingFolder, disk },
 }: SessionDraft): Pick<ToolEnvironment, "copy" | "writeRoot"> {
@@ -157,7 +160,7 @@ function isolatedFolders({
   };
 }
 
-/** This machine, and what a client lays over it. */
+/** The workspace on this machine, with the client's overlay. */
 function placesHere(
   { overlay }: SessionSetup,
   createLocal: () => LocalWorkspace,
@@ -168,13 +171,13 @@ function placesHere(
   const { isSandboxed } = local;
   return {
     workspace: overlay(local),
-    // Where the client runs it, no sandbox of this host is around it.
+    // A call that runs at the client has no sandbox of this host around it.
     workspaceOf: (toolCallId) => (isSandboxed ? local : overlay(local, toolCallId)),
     outside,
   };
 }
 
-/** A workspace elsewhere, and what of it is in the session's sandbox there. */
+/** A remote workspace, with the part inside the session's sandbox there. */
 function placesThere(
   workspace: Workspace,
   inside: Workspace | undefined,
@@ -184,13 +187,13 @@ function placesThere(
   return { workspace: inside, outside: () => workspace, isWindows };
 }
 
-/** The folder in which a workspace elsewhere has the trees of subagents. */
+/** The folder in a remote workspace that contains the trees of subagents. */
 const worktreesThere = ({ homeDirectory, path }: Disk): string =>
   path.join(homeDirectory, ".cache", "tau", "worktrees");
 
-/** A subagent in an isolated tree changes nothing outside of that, in this process or its own. */
+/** The tree of an isolated subagent, which can write nothing else; in this process or its own. */
 function writeRootOf(cwd: string, agentDirectory: string): string | undefined {
-  // Without a folder for trees there is no tree.
+  // Without the folder for trees, no tree exists.
   const worktrees = attempt(() => realpathSync(join(agentDirectory, "worktrees")));
   return worktrees && attempt(() => isolatedTreeOf(realpathSync(cwd), worktrees));
 }

@@ -19,17 +19,17 @@ export function createToolSearch(draft: SessionDraft) {
   });
 }
 
-/** Lets the model call tools from its next request on, also when the session is opened again. */
+/** Makes tools available to the model from its next request on, including after a reopen. */
 function loadTools(draft: SessionDraft, names: readonly string[]): void {
   const { tools } = draft.parts.inputs;
   const fresh = names.filter((name) => !tools.isLoaded(name));
   if (fresh.length === 0) return;
-  // Written first, so that a reopened session has the tools, too.
+  // Written first, so that a reopened session has the tools as well.
   draft.parts.conversation.append(loadedToolsEntry(fresh));
   tools.load(fresh);
 }
 
-/** Lets the model call tools that are offered on demand, as far as the session has them. */
+/** Makes on-demand tools available to the model, if the session has them. */
 export function offerTools(draft: SessionDraft, wanted: ReadonlySet<string>): OfferedTools {
   const { callable } = draft.parts.inputs.tools;
   const names = [...wanted].filter((name) => callable.some((tool) => tool.name === name));
@@ -37,7 +37,7 @@ export function offerTools(draft: SessionDraft, wanted: ReadonlySet<string>): Of
   return { names, areCalledByName: areCalledByName(draft) };
 }
 
-/** Whether the current model calls loaded tools with `call_tool`. */
+/** Whether the current model uses `call_tool` for loaded tools. */
 function areCalledByName({ parts }: SessionDraft): boolean {
   const { model } = parts.models;
   return model !== undefined && !appendsTools(model);

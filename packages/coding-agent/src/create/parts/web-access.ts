@@ -3,7 +3,7 @@ import { allowsHost, type FetchForeign, type WebAccess } from "@tau-agent/system
 import type { VisitedHosts } from "../../permissions/visited-hosts.ts";
 import type { Surroundings } from "./session-draft.ts";
 
-/** The way to addresses that clients and the model name; loads nothing until the first. */
+/** Access to addresses named by clients and the model; loads nothing until the first use. */
 export function createWebAccess(
   {
     settings,

@@ -1,35 +1,35 @@
 import nodePath, { type PlatformPath } from "node:path";
 import { askEach, type Disk, entriesOf, hostDisk, lookAt } from "../../resources/files/disk.ts";
 
-/** A project, and the user whose trust it needs. */
+/** A project, and the user who may trust it. */
 export interface TrustPlace {
   readonly agentDirectory: string;
   readonly cwd: string;
-  /** The disk of the project; by default this machine's. */
+  /** The disk of the project. Default: this machine's. */
   readonly disk?: Disk | undefined;
 }
 
 /** Files that run or steer code when loaded; skills, templates and context files are text. */
 const gatedNames = ["mcp.json", "omp.jsonc", "settings.json"];
 
-/** Code, also in installed packages. It runs on this machine, so that of a project elsewhere is not loaded. */
+/** Code, also in installed packages. It would run on this machine, so code of a remote project is not loaded. */
 const codeNames = ["extensions", "git", "npm"];
 
-/** Text of which a part counts before trust: agents, without a model and without names of other agents. */
+/** Text that applies partly before trust: agents, without their model and without the names of other agents. */
 const partlyGatedNames = ["agents"];
 
-/** What there is in a project that needs trust. */
+/** The files of a project that need trust. */
 export interface GatedFiles {
   readonly gated: readonly string[];
-  /** Everything that a trusted project adds. */
+  /** Everything that is loaded from a trusted project. */
   readonly loaded: readonly string[];
-  /** Code that is not loaded, trusted or not. */
+  /** Code that is not loaded, whether the project is trusted or not. */
   readonly leftOut: readonly string[];
 }
 
 const standardMcp = ".mcp.json";
 
-/** Paths that need trust if anything is there. */
+/** Paths that need trust if they exist. */
 export function gatedPaths(place: TrustPlace): string[] {
   const { join } = pathsOf(place);
   return [
@@ -38,7 +38,7 @@ export function gatedPaths(place: TrustPlace): string[] {
   ];
 }
 
-/** Looks for what needs trust; every start waits for it. */
+/** Looks for files that need trust; every start waits for this. */
 export async function lookForGated(place: TrustPlace): Promise<GatedFiles> {
   const disk = place.disk ?? hostDisk("");
   const { join } = disk.path;
@@ -49,7 +49,7 @@ export async function lookForGated(place: TrustPlace): Promise<GatedFiles> {
   const looked = askEach([mcp.path], disk, (path) => lookAt(disk, path));
   const found: { readonly path: string; readonly name: string }[] = [];
   for (const folder of listed) found.push(...(await folder()));
-  // A folder of the project may have a file of this name, which is another.
+  // A subfolder of the project may contain another file of the same name.
   const inFolders = found.filter(({ name }) => name !== standardMcp);
   const all = (await looked[0]?.()) === undefined ? inFolders : [...inFolders, mcp];
   const named = (names: readonly string[]) =>
@@ -69,7 +69,7 @@ function namesOf({ disk }: TrustPlace): readonly string[] {
   return disk === undefined ? [...gatedNames, ...codeNames] : gatedNames;
 }
 
-/** `agent` is the older place for everything. */
+/** The folders with project files; `agent` is the older name. */
 function foldersOf(place: TrustPlace): string[] {
   const { agentDirectory, cwd, disk } = place;
   const { join } = pathsOf(place);

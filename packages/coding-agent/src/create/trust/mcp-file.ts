@@ -3,7 +3,7 @@ import { isJsonObject, nearestHint, SessionError } from "@tau-agent/rpc-protocol
 import { readJsonFile } from "@tau-agent/system";
 import { keepTrustAcross } from "./trust.ts";
 
-/** The user's own file, or the project's. */
+/** The place of `mcp.json`: the user's own or the project's. */
 export interface McpFilePlace {
   readonly agentDirectory: string;
   readonly cwd: string;
@@ -11,7 +11,7 @@ export interface McpFilePlace {
 }
 
 /**
- * Adds a server to `mcp.json`, or replaces it; comments and all else stay.
+ * Adds a server to `mcp.json`, or replaces it; comments and other content stay.
  *
  * @returns the path of the file
  * @throws {SessionError} `invalid_mcp_server`; `invalid_settings` when the file does not parse
@@ -30,7 +30,7 @@ export async function addMcpServer(
   return path;
 }
 
-/** The names of the servers in the user's file and in those of the project, trusted or not. */
+/** The names of the servers in the user's file and in the project's files, trusted or not. */
 export async function mcpServerNames({
   agentDirectory,
   cwd,
@@ -85,10 +85,10 @@ async function save(
   name: string,
   value: unknown,
 ): Promise<void> {
-  // Loaded for a change only.
+  // Loaded only for a change.
   const { saveSettings } = await import("@tau-agent/system/save-settings");
   const write = () => saveSettings(path, [{ key: `mcpServers.${name}`, value }]);
-  // A write of the user's own does not make a trusted project a changed one.
+  // The user's own change must not revoke the trust in a project.
   if (place.isLocal) await keepTrustAcross(place, write);
   else await write();
 }

@@ -8,7 +8,7 @@ import { storedFolder } from "../options/working-folder.ts";
 import type { GatedFiles } from "./gated-files.ts";
 import { keepTrustAcross, resolveProjectTrust, type TrustInput } from "./trust.ts";
 
-/** Where a project is that is not on this machine. */
+/** The location of a project that is not on this machine. */
 export interface ProjectElsewhere {
   readonly workspace: Workspace;
   readonly disk: Disk;
@@ -24,7 +24,7 @@ export async function loadSettings(
   return settings ?? SettingsStore.load({ agentDirectory, cwd, workspace });
 }
 
-/** The folder a session of a file belongs to; what is in a store goes on in the folder of the start. */
+/** The folder of a session in a file; a session in a store continues in the folder of the start. */
 export async function folderOfSession(
   options: SessionSetup,
   given: Places,
@@ -35,8 +35,8 @@ export async function folderOfSession(
 }
 
 /**
- * The settings of the folder of the start, to find a session by its id: a trusted project may keep
- * its sessions elsewhere. The session's own folder is trusted or not for itself.
+ * The settings of the start folder, which are needed to find a session by its id: a trusted project
+ * may store its sessions elsewhere. Trust in the session's own folder is decided separately.
  */
 async function trustedSettings(
   options: SessionSetup,
@@ -50,7 +50,7 @@ async function trustedSettings(
   return settings;
 }
 
-/** Decides whether the project is trusted, and lets its settings count if it is. */
+/** Decides whether the project is trusted, and applies its settings if it is. */
 export async function decideTrust(
   options: SessionSetup,
   project: {
@@ -58,7 +58,7 @@ export async function decideTrust(
     readonly given: Places;
     readonly settings: SettingsStore;
     readonly askExtensions?: TrustInput["askExtensions"];
-    /** The disk of a project that is not on this machine, and what there is. */
+    /** The disk of a remote project, and its files that need trust. */
     readonly disk?: Disk | undefined;
     readonly files?: Promise<GatedFiles> | undefined;
   },
@@ -66,7 +66,7 @@ export async function decideTrust(
   if (options.settings !== undefined) return [];
   const { places, given, settings, askExtensions, disk, files } = project;
   const { agentDirectory, cwd } = places;
-  // A yes is for the folder of the start; a session file must not name another one for it.
+  // A yes applies to the start folder; a session file must not redirect it to another one.
   const isStart = cwd === given.cwd;
   const flag = isStart || options.trustProject === false ? options.trustProject : undefined;
   const trust = await resolveProjectTrust({
@@ -79,13 +79,16 @@ export async function decideTrust(
     isSubagent: (options.taskDepth ?? 0) > 0,
     askExtensions,
   });
-  // A rule that an answer saves must not make the project a changed one.
+  // Saving the rule of an answer must not revoke the trust in the project.
   const place = { agentDirectory, cwd, disk };
   if (trust.isTrusted) settings.trustProject((write) => keepTrustAcross(place, write));
   return [...trust.diagnostics, ...codeElsewhere(project, (await files)?.leftOut ?? [])];
 }
 
-/** Extensions run on this machine, with what the user has here; nothing is copied here to run. */
+/**
+ * Diagnostics for remote extensions: extensions run on this machine, and no code is copied here to
+ * run.
+ */
 function codeElsewhere(
   {
     settings,

@@ -4,7 +4,10 @@ import type { WorkspaceStat } from "@tau-agent/rpc-protocol/workspace";
 import { isOutOfReach, readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
 import { type Disk, hostDisk } from "../../resources/files/disk.ts";
 
-/** A project's code beyond this counts by its names and sizes only, so that a start stays fast. */
+/**
+ * Beyond this size, only names and sizes of a project's code are compared, so that a start stays
+ * fast.
+ */
 const MAX_CONTENT = 16 * 1024 * 1024;
 const MAX_FILES = 2000;
 
@@ -15,7 +18,7 @@ export async function digestOf(
   gated: readonly string[],
   disk: Disk = hostDisk(""),
 ): Promise<string> {
-  // Loaded only where there is something to digest: it would slow every start.
+  // Loaded only if there is something to digest, because it would slow down every start.
   const hash = process.getBuiltinModule("node:crypto").createHash("sha256");
   const walk: Walk = { disk, hash, seen: new Set(), files: 0, bytes: 0, ahead: new Map() };
   await addAll(walk, gated);
@@ -28,7 +31,7 @@ interface Walk {
   readonly seen: Set<string>;
   files: number;
   bytes: number;
-  /** What is being looked at before its turn, on a disk that is far away. */
+  /** Files that are read ahead of the walk on a remote disk. */
   readonly ahead: Map<string, Promise<Found>>;
 }
 
@@ -43,7 +46,7 @@ async function addAll(walk: Walk, paths: readonly string[]): Promise<void> {
   for (const path of paths) await addPath(walk, path);
 }
 
-/** What is found counts in the order of the walk, so that the digest is the same everywhere. */
+/** Files count in the order of the walk, so that the digest is the same on every machine. */
 async function addPath(walk: Walk, path: string): Promise<void> {
   walk.files += 1;
   if (walk.files > MAX_FILES) return;
@@ -82,7 +85,7 @@ async function look(disk: Disk, path: string): Promise<Found> {
   };
 }
 
-/** Looks at a path and reads it at once, whatever is there, as far as the limits allow. */
+/** Starts to look at a path and read it, within the limits. */
 function lookAhead(walk: Walk, path: string): void {
   if (walk.files + walk.ahead.size >= MAX_FILES) return;
   const { files } = walk.disk;
@@ -100,7 +103,10 @@ function lookAhead(walk: Walk, path: string): void {
   walk.ahead.set(path, found);
 }
 
-/** Compares a project with the digest from when it was trusted; a damaged file knows of none. */
+/**
+ * Compares a project with the digest from when it was trusted; a damaged file counts as having
+ * none.
+ */
 export async function compareTrusted(
   { digests, project }: DigestPlace,
   digest: string,
@@ -111,11 +117,11 @@ export async function compareTrusted(
   return known === digest ? "same" : "changed";
 }
 
-/** Where the digest of a project is kept. */
+/** Where the digest of a project is stored. */
 export interface DigestPlace {
   /** The file. */
   readonly digests: string;
-  /** The project's name in it. */
+  /** The project's key in the file. */
   readonly project: string;
 }
 
@@ -123,7 +129,7 @@ export async function keepTrusted(place: DigestPlace, digest: string): Promise<v
   await withFileLock(place.digests, (path) => putDigest({ ...place, digests: path }, digest));
 }
 
-/** Under the lock of the file. */
+/** The caller holds the lock of the file. */
 async function putDigest({ digests: path, project }: DigestPlace, digest: string): Promise<void> {
   const file = await readJsonFile(path);
   const known = file.kind === "object" && isJsonObject(file.value) ? file.value : {};
@@ -132,9 +138,9 @@ async function putDigest({ digests: path, project }: DigestPlace, digest: string
 }
 
 /**
- * Runs a write of the host's own in a project, and keeps the digest of what is there afterwards. If
- * the project was not as it was trusted, what somebody else changed still has to be approved. One
- * write at a time, of all hosts: two of them must not take each other's for a stranger's.
+ * Runs the host's own write in a project, and stores the new digest. If the project had already
+ * changed since it was trusted, the old digest stays, so that the changes must still be approved.
+ * Hosts write one at a time, because one could mistake another's write for a stranger's.
  */
 export async function keepTrustedAcross(
   place: DigestPlace,

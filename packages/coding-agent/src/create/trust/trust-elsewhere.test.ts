@@ -61,7 +61,7 @@ async function resolveTrust(input: Partial<TrustInput> = {}) {
 
 const isTrusted = async (input?: Partial<TrustInput>) => (await resolveTrust(input)).isTrusted;
 
-it("is not needed for text, nor for code, which is not loaded", async () => {
+it("trust is not needed for text, or for code, which is not loaded", async () => {
   there.put(`${cwd}/.pi/skills/x/SKILL.md`, "text");
   there.put(`${cwd}/.pi/extensions/x.ts`, "code");
   there.put(`${cwd}/.pi/npm/node_modules/p/package.json`, "{}");
@@ -75,7 +75,7 @@ it("is not needed for text, nor for code, which is not loaded", async () => {
   expect(seen).toEqual([]);
 });
 
-it("means no without a decision, with one diagnostic that lists what was left out", async () => {
+it("trust defaults to no, with one diagnostic that lists what was left out", async () => {
   there.put(`${cwd}/.pi/settings.json`, "{}");
   there.put(`${cwd}/.pi/agent/mcp.json`, "{}");
   there.put(`${cwd}/.mcp.json`, "{}");
@@ -89,7 +89,7 @@ it("means no without a decision, with one diagnostic that lists what was left ou
   expect(diagnostics[0]?.message).toContain(gated.join(", "));
 });
 
-it("is decided by the flag, then extensions, then the file, then the setting", async () => {
+it("trust is decided by the flag, then extensions, then the file, then the setting", async () => {
   there.put(`${cwd}/.pi/mcp.json`, "{}");
   putOwn("settings.json", { defaultProjectTrust: "always" });
   expect(await resolveTrust()).toMatchObject({ isTrusted: true, source: "setting" });
@@ -101,7 +101,7 @@ it("is decided by the flag, then extensions, then the file, then the setting", a
   expect(await resolveTrust({ flag: false })).toMatchObject({ isTrusted: false, source: "flag" });
 });
 
-it("is kept by workspace and real path, never in trust.json, which counts for this machine only", async () => {
+it("a decision is stored by workspace and real path, never in trust.json, which is for this machine only", async () => {
   there.put(`${cwd}/.pi/mcp.json`, "{}");
   putOwn("trust.json", { [cwd]: true });
   expect(await isTrusted()).toBe(false);
@@ -117,7 +117,7 @@ it("is kept by workspace and real path, never in trust.json, which counts for th
   expect(await isTrusted({ disk: await diskOfIt(other) })).toBe(false);
 });
 
-it("holds for what is below a trusted folder, and the nearest decision counts", async () => {
+it("a decision applies to subfolders of a trusted folder, and the nearest decision wins", async () => {
   there.put(`${cwd}/.pi/mcp.json`, "{}");
   await saveProjectTrust(agentDirectory, `${top}/work`, true, disk);
   expect(await isTrusted()).toBe(true);
@@ -127,7 +127,7 @@ it("holds for what is below a trusted folder, and the nearest decision counts", 
   expect(await isTrusted()).toBe(true);
 });
 
-it("takes a damaged file as a no", async () => {
+it("a damaged file counts as a no", async () => {
   there.put(`${cwd}/.pi/mcp.json`, "{}");
   putOwn("settings.json", { defaultProjectTrust: "always" });
   writeFileSync(join(agentDirectory, "workspace-trust.json"), "{ broken");
@@ -136,7 +136,7 @@ it("takes a damaged file as a no", async () => {
   expect(trust.diagnostics[0]?.path).toBe(join(agentDirectory, "workspace-trust.json"));
 });
 
-it("ends when what a trusted project loads changes, also behind a link, until the user approves", async () => {
+it("trust is suspended when the loaded files change, even behind a link, until the user approves", async () => {
   there.put(`${cwd}/.pi/settings.json`, "{}");
   there.put(`${cwd}/shared/one.md`, "one");
   there.link(`${cwd}/.pi/agents`, `${cwd}/shared`);
@@ -156,7 +156,7 @@ it("ends when what a trusted project loads changes, also behind a link, until th
   expect(await isTrusted()).toBe(true);
 });
 
-it("goes on across the host's own writes, and not across those of others", async () => {
+it("trust is kept across the host's own writes, but not across other writes", async () => {
   there.put(`${cwd}/.pi/mcp.json`, "{}");
   await saveProjectTrust(agentDirectory, cwd, true, disk);
   const settings = await loadSettings();

@@ -40,7 +40,7 @@ async function resolveTrust(input: Partial<TrustInput> = {}) {
   return resolveProjectTrust({ agentDirectory, cwd, settings, ...input });
 }
 
-it("needs no decision for a project that holds only text", async () => {
+it("needs no decision for a text-only project", async () => {
   put(join(cwd, ".pi", "skills", "x", "SKILL.md"), "text");
   put(join(cwd, "AGENTS.md"), "text");
   expect(await resolveTrust()).toEqual({
@@ -51,7 +51,7 @@ it("needs no decision for a project that holds only text", async () => {
   });
 });
 
-it("means no without a decision, with one diagnostic that lists what was left out", async () => {
+it("defaults to no without a decision, with one diagnostic that lists what was left out", async () => {
   put(join(cwd, ".pi", "settings.json"), {});
   put(join(cwd, ".pi", "agent", "extensions", "x.ts"), "");
   const trust = await resolveTrust();
@@ -62,7 +62,7 @@ it("means no without a decision, with one diagnostic that lists what was left ou
   expect(trust.diagnostics[0]?.message).toContain("Trust it");
 });
 
-it("is decided by the flag, then extensions, then the trust file, then the setting", async () => {
+it("takes the decision from the flag, then extensions, then the trust file, then the setting", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
   put(join(agentDirectory, "settings.json"), { defaultProjectTrust: "always" });
   expect(await resolveTrust()).toMatchObject({ isTrusted: true, source: "setting" });
@@ -74,7 +74,7 @@ it("is decided by the flag, then extensions, then the trust file, then the setti
   expect(flagged).toMatchObject({ isTrusted: false, source: "flag" });
 });
 
-it("saves what an extension decides when it asks for that, and only then", async () => {
+it("saves an extension's decision only if the extension asks for that", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
   const answers = (remember: boolean) => async () => ({ isTrusted: true, remember });
   await resolveTrust({ askExtensions: answers(false) });
@@ -83,7 +83,7 @@ it("saves what an extension decides when it asks for that, and only then", async
   expect(await resolveTrust()).toMatchObject({ isTrusted: true, source: "trust_file" });
 });
 
-it("takes the nearest saved decision, by real path", async () => {
+it("uses the nearest saved decision, by real path", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
   await saveProjectTrust(agentDirectory, join(root, "work"), true);
   const link = join(root, "link");
@@ -95,7 +95,7 @@ it("takes the nearest saved decision, by real path", async () => {
   expect(await resolveTrust()).toMatchObject({ isTrusted: true });
 });
 
-it("takes a damaged trust file as a no and never overwrites it", async () => {
+it("treats a damaged trust file as a no and never overwrites it", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
   put(join(agentDirectory, "settings.json"), { defaultProjectTrust: "always" });
   put(join(agentDirectory, "trust.json"), "{ broken");
@@ -108,7 +108,7 @@ it("takes a damaged trust file as a no and never overwrites it", async () => {
   expect(readFileSync(join(agentDirectory, "trust.json"), "utf8")).toBe("{ broken");
 });
 
-it("asks again when what a trusted project loads has changed", async () => {
+it("asks again when the files that a trusted project loads have changed", async () => {
   put(join(cwd, ".pi", "settings.json"), {});
   put(join(cwd, ".pi", "extensions", "x", "index.ts"), "one");
   await saveProjectTrust(agentDirectory, cwd, true);
@@ -125,7 +125,7 @@ it("asks again when what a trusted project loads has changed", async () => {
   expect(await resolveTrust()).toMatchObject({ isTrusted: true, diagnostics: [] });
 });
 
-it("notices a further file, and one behind a link", async () => {
+it("notices an added file, and a change behind a link", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
   put(join(cwd, "shared", "a.ts"), "one");
   mkdirSync(join(cwd, ".pi", "extensions"));
@@ -140,7 +140,7 @@ it("notices a further file, and one behind a link", async () => {
   expect(await isTrusted()).toBe(false);
 });
 
-it("keeps what it sees first of a project below a trusted folder, and accepts changes when told to", async () => {
+it("stores the first digest of a project below a trusted folder, and accepts changes when told to", async () => {
   put(join(cwd, ".pi", "settings.json"), {});
   put(join(agentDirectory, "trust.json"), { [join(root, "work")]: true });
   expect(await resolveTrust()).toMatchObject({ isTrusted: true });
@@ -150,7 +150,7 @@ it("keeps what it sees first of a project below a trusted folder, and accepts ch
   expect(await resolveTrust()).toMatchObject({ isTrusted: true });
 });
 
-/** The settings as a start with this trust has them. */
+/** The settings of a start with this trust. */
 async function trustedStore() {
   const settings = await SettingsStore.load({ agentDirectory, cwd });
   const { isTrusted } = await resolveProjectTrust({ agentDirectory, cwd, settings });
@@ -159,7 +159,7 @@ async function trustedStore() {
   return settings;
 }
 
-it("stays trusted when the host itself writes the project's settings", async () => {
+it("keeps trust when the host itself writes the project's settings", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
   await saveProjectTrust(agentDirectory, cwd, true);
   const settings = await trustedStore();
@@ -170,7 +170,7 @@ it("stays trusted when the host itself writes the project's settings", async () 
   expect(await resolveTrust()).toMatchObject({ isTrusted: true, diagnostics: [] });
 });
 
-it("does not approve with its own write what somebody else changed", async () => {
+it("does not approve other changes with the host's own write", async () => {
   put(join(cwd, ".pi", "extensions", "x.ts"), "one");
   await saveProjectTrust(agentDirectory, cwd, true);
   const settings = await trustedStore();
@@ -179,7 +179,7 @@ it("does not approve with its own write what somebody else changed", async () =>
   expect(await resolveTrust()).toMatchObject({ isTrusted: false });
 });
 
-it("stays trusted when several hosts write at once, and trusts nothing by writing", async () => {
+it("keeps trust when several hosts write at once, and grants none by writing", async () => {
   put(join(cwd, ".pi", "mcp.json"), {});
   await saveProjectTrust(agentDirectory, cwd, true);
   const stores = await Promise.all(Array.from({ length: 8 }, trustedStore));

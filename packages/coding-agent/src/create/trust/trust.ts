@@ -21,8 +21,8 @@ import {
 } from "./trust-digest.ts";
 
 /**
- * What decided about trust: a flag, the trust file, the user's setting, or the lack of anything to
- * decide.
+ * The source of a trust decision: a flag, the trust file, the user's setting, or nothing that needs
+ * trust.
  */
 type TrustSource = "flag" | "extension" | "trust_file" | "setting" | "not_needed";
 
@@ -32,7 +32,9 @@ export interface ProjectTrust {
   readonly source: TrustSource;
   /** Files and folders of the project that need trust. */
   readonly gated: readonly string[];
-  /** One that lists what was skipped without a decision; problems of the trust file. */
+  /**
+   * A diagnostic that lists what was left out without a decision, and problems of the trust file.
+   */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -42,19 +44,22 @@ interface ExtensionsAnswer {
 }
 
 export interface TrustInput extends TrustPlace {
-  /** What there is, if that was looked for already. */
+  /** The files that need trust, if they are already known. */
   readonly files?: Promise<GatedFiles> | undefined;
   readonly settings: Pick<SettingsStore, "getUserValue">;
   readonly flag?: boolean | undefined;
-  /** A subagent's host: its flag is what the caller decided, about content that the caller saw. */
+  /**
+   * Whether this is a subagent's host: its flag is the caller's decision, about content that the
+   * caller saw.
+   */
   readonly isSubagent?: boolean | undefined;
-  /** The user's own extensions; the first yes or no counts. */
+  /** The user's own extensions; the first yes or no wins. */
   readonly askExtensions?: (() => Promise<ExtensionsAnswer | undefined>) | undefined;
 }
 
 /**
- * Where decisions are kept: of projects in other places in files of their own, because other programs
- * read `trust.json`.
+ * The files that store decisions. Projects in other places have their own files, because other programs read
+ * `trust.json`.
  */
 function filesOf({ agentDirectory, disk }: TrustPlace): { decisions: string; digests: string } {
   const prefix = disk === undefined ? "" : "workspace-";
@@ -64,7 +69,7 @@ function filesOf({ agentDirectory, disk }: TrustPlace): { decisions: string; dig
   };
 }
 
-/** The name of a folder in the files: with its workspace, if that is not this machine. */
+/** The key of a folder in the files: with its workspace, unless it is on this machine. */
 function keyOf({ disk }: TrustPlace, dir: string): string {
   return disk === undefined ? dir : `${disk.id}:${dir}`;
 }
@@ -77,7 +82,7 @@ async function canonical({ cwd, disk }: TrustPlace): Promise<string> {
   const path = await (disk === undefined
     ? realpath(cwd).catch(() => cwd)
     : realPathThere(disk, cwd));
-  // Windows ignores case in names, so the trust file must, too.
+  // Windows ignores case in paths, so the keys must, too.
   return ignoresCase({ disk }) ? path.toLowerCase() : path;
 }
 
@@ -114,8 +119,8 @@ async function readDecision(
 
 /**
  * Decides whether the project is trusted: by flag, extensions, the nearest decision in
- * `trust.json`, or the user's `defaultProjectTrust`. If nobody can be asked, undecided means no,
- * with one diagnostic that lists what was skipped.
+ * `trust.json`, or the user's `defaultProjectTrust`. Without a decision the answer is no, with one
+ * diagnostic that lists what was left out.
  *
  * @throws {WorkspaceError} when the project cannot be reached
  */
@@ -155,17 +160,17 @@ function leftOut(message: string, path: string): Diagnostic {
   return { severity: "warning", code: "project_untrusted", message, path };
 }
 
-/** Whether a trusted project has changed since it was trusted; the first digest is kept. */
+/** Whether a project has changed since it was trusted; the first digest is stored. */
 async function hasChanged(input: TrustInput, loaded: readonly string[]): Promise<boolean> {
   if (input.settings.getUserValue("projectTrustChanges") === "accept") return false;
   const [place, digest] = await Promise.all([digestPlace(input), digestOf(loaded, input.disk)]);
   const found = await compareTrusted(place, digest);
-  // If it cannot be kept, the next start counts as the first look again.
+  // If storing fails, the next start counts as the first again.
   if (found === "first") await keepTrusted(place, digest).catch(() => {});
   return found === "changed";
 }
 
-/** Keeps what the user approves now, if the project is one whose trust is saved. */
+/** Stores the approved content, if the trust in the project is saved. */
 async function renew(input: TrustInput, loaded: readonly string[]): Promise<void> {
   const { decision } = await readDecision(input);
   if (decision !== true) return;
@@ -173,14 +178,14 @@ async function renew(input: TrustInput, loaded: readonly string[]): Promise<void
   await keepTrusted(await digestPlace(input), digest).catch(() => {});
 }
 
-/** The digest of what a project loads now. */
+/** The digest of the files that a project loads now. */
 async function currentDigest(place: TrustPlace): Promise<string> {
   return digestOf((await lookForGated(place)).loaded, place.disk);
 }
 
 /**
- * Runs a write of the host's own into a project's files; the trust in what they were goes on.
- * What changed in any other way still has to be approved.
+ * Runs the host's own write to a project's files and keeps the trust in the project. Other changes
+ * must still be approved.
  */
 export async function keepTrustAcross(
   place: TrustPlace,
@@ -189,7 +194,7 @@ export async function keepTrustAcross(
   await keepTrustedAcross(await digestPlace(place), () => currentDigest(place), write);
 }
 
-/** Saves an extension's decision; a failure to save it does not change this start. */
+/** Saves an extension's decision; if that fails, this start still uses the decision. */
 async function remember(input: TrustInput, decision: boolean): Promise<Diagnostic[]> {
   const { agentDirectory, cwd, disk } = input;
   try {
