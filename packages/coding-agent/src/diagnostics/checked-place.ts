@@ -3,18 +3,18 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { ToolEnvironment } from "@tau-agent/system";
 import { attempt } from "@tau-agent/system";
 
-/** Where checks run: the workspace of a session, and a folder of it. */
+/** Where checks run: a workspace and a folder in it. */
 export interface CheckedPlace extends Pick<ToolEnvironment, "cwd" | "workspace" | "isWindows"> {
-  /** What the variables of a command differ in from those of the workspace: it gets no keys. */
+  /** How a command's variables differ from those of the workspace: keys are removed. */
   readonly variables: Readonly<Record<string, string | null>>;
 }
 
-/** A place that a server has for itself. */
+/** A place used by one server only. */
 export interface OwnPlace extends CheckedPlace {
   close(): Promise<void>;
 }
 
-/** Paths of a place: of the machine that has it. */
+/** Path functions for the machine of a place. */
 export function createPlacePaths({
   cwd,
   isWindows = process.platform === "win32",
@@ -29,7 +29,7 @@ export function createPlacePaths({
     absolute(path: string): string {
       return paths().resolve(cwd, path);
     },
-    /** Below the folder, with slashes; absolute for what is not in there. */
+    /** The path relative to the folder, with slashes; absolute if it is outside. */
     relative(path: string): string {
       const relative = paths().relative(cwd, path);
       const isOutside = relative.startsWith("..") || paths().isAbsolute(relative);
@@ -44,7 +44,7 @@ export function createPlacePaths({
     fromUri(uri: string): string | undefined {
       return attempt(() => fileURLToPath(uri, { windows }));
     },
-    /** For the shell. */
+    /** Quoted for the shell. */
     quoted(path: string): string {
       return `'${path.replaceAll("'", `'\\''`)}'`;
     },

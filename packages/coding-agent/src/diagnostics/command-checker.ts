@@ -5,7 +5,7 @@ import { readOutput } from "./read-output.ts";
 
 type CommandEntry = Extract<DiagnosticsEntry, { command: string }>;
 
-/** A check of a whole project may go on behind later calls, but not forever. */
+/** A slow check, such as of a whole project, may continue after the call, but not forever. */
 const limitMs = 120_000;
 const maxOutput = 8 * 1024 * 1024;
 
@@ -13,7 +13,7 @@ export function createCommandChecker(entry: CommandEntry, place: CheckedPlace): 
   const paths = createPlacePaths(place);
 
   return {
-    /** A running check ends with its signal. */
+    /** Nothing to close: the signal ends a running check. */
     async close() {},
     async check(file, signal) {
       const { command: line, format } = entry;

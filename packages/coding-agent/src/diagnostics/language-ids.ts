@@ -1,4 +1,4 @@
-/** Names of languages in LSP, by the endings of files. */
+/** LSP language ids by file extension. */
 const languageIds: Readonly<Record<string, string>> = {
   ".bash": "shellscript",
   ".c": "c",

@@ -4,11 +4,11 @@ import type { OwnPlace } from "./checked-place.ts";
 import type { Checker } from "./checker.ts";
 import type { ServerChecker, ServerEntry } from "./server-checker.ts";
 
-/** Where a language server runs, which outlives the session that started it. */
+/** Where a language server runs; it may outlive the session that started it. */
 export interface ServerPlace {
-  /** What the server cannot outlive; undefined on this machine. */
+  /** The connection that the server cannot outlive; undefined on this machine. */
   readonly connection: Workspace | undefined;
-  /** All else that makes this place different from another. */
+  /** Everything else that distinguishes this place from others. */
   readonly key: string;
   readonly open: (processes: ProcessRegistry) => OwnPlace;
 }
@@ -18,7 +18,7 @@ export class LanguageServers {
   readonly #here = new SharedPrograms<ServerChecker>();
   readonly #elsewhere = new WeakMap<Workspace, SharedPrograms<ServerChecker>>();
 
-  /** One user's part of a server, which starts with the first check. */
+  /** A session's access to a server, which starts with the first check. */
   async join(entry: ServerEntry, place: ServerPlace): Promise<Checker> {
     const { ServerChecker } = await import("./server-checker.ts");
     const { program, leave } = this.#serversOf(place).join(

@@ -9,26 +9,26 @@ const at = (line: number, message: string, code?: string) => ({
   ...(code && { code }),
 });
 
-it("finds what was not there, though lines have moved", () => {
+it("finds new problems even if lines have moved", () => {
   const before = { text: "one\ntwo", problems: [at(2, "wrong")] };
   const after = { text: "new\none\ntwo", problems: [at(1, "worse"), at(3, "wrong")] };
   expect(newProblems(before, after)).toEqual([at(1, "worse")]);
   expect(newProblems(undefined, after)).toHaveLength(2);
 });
 
-it("takes the one on another line for new, of two that say the same", () => {
+it("treats the second of two identical problems on another line as new", () => {
   const before = { text: "call(a)\n", problems: [at(1, "unused")] };
   const after = { text: "call(b)\ncall(a)\n", problems: [at(1, "unused"), at(2, "unused")] };
   expect(newProblems(before, after)).toEqual([at(1, "unused")]);
 });
 
-it("does not take one for new whose line was changed and is wrong still", () => {
+it("does not treat a problem as new if its line has changed and is still wrong", () => {
   const before = { text: "let a: strin", problems: [at(1, "unknown strin")] };
   const after = { text: "let ab: strin", problems: [at(1, "unknown strin")] };
   expect(newProblems(before, after)).toEqual([]);
 });
 
-it("never names more than came, whatever moves", () => {
+it("never reports more problems than were added, whatever moves", () => {
   const problems = fc.array(
     fc.record({
       file: fc.constant("a"),
@@ -55,7 +55,7 @@ it("never names more than came, whatever moves", () => {
   );
 });
 
-it("names at most twenty, and how many more there are", () => {
+it("lists at most twenty problems, and how many more there are", () => {
   const many = Array.from({ length: 23 }, (_, line) => at(line + 1, "wrong", "E1"));
   const lines = problemText(many).split("\n");
   expect(lines).toHaveLength(22);

@@ -1,14 +1,14 @@
 import type { FileProblem } from "@tau-agent/system";
 
-/** The problems of a file, and the text that has them. */
+/** The problems of a file, with its text. */
 export interface CheckedText {
   readonly text: string;
   readonly problems: readonly FileProblem[];
 }
 
 /**
- * The problems that were not there before. An edit moves lines, so a problem is the same when its message, and if
- * possible the text of its line, are: of two that say the same, the one on a changed line is new.
+ * The problems that were not there before. Edits move lines, so problems are matched by message and, if possible, by
+ * the text of their line: of two identical messages, the one on a changed line is new.
  */
 export function newProblems(before: CheckedText | undefined, after: CheckedText): FileProblem[] {
   if (before === undefined) return [...after.problems];
@@ -34,10 +34,10 @@ function keysOf({ message, code, severity, line }: FileProblem, text: string) {
   return { loose, exact: `${loose} ${words}` };
 }
 
-/** The most problems that a result names. */
+/** The maximum number of problems in a result. */
 const maxShown = 20;
 
-/** The end of a tool's result. */
+/** The text appended to a tool result. */
 export function problemText(problems: readonly FileProblem[]): string {
   const lines = problems
     .slice(0, maxShown)

@@ -73,7 +73,7 @@ it.each([
   expect(readOutput(`noise\n${line}\r\n`, "gnu")).toEqual(problem === undefined ? [] : [problem]);
 });
 
-it("reads what tsc writes, with and without colours for people", () => {
+it("reads the output of tsc, both plain and in colour", () => {
   const problem = {
     file: "src/a b.ts",
     line: 3,
@@ -91,7 +91,7 @@ it("reads what tsc writes, with and without colours for people", () => {
   expect(readOutput("error TS18003: No inputs were found", "tsc")).toEqual([]);
 });
 
-it("reads lines of JSON, and leaves out the rest", () => {
+it("reads JSON lines and ignores the rest", () => {
   const lines = [
     '{"file":"a","line":1,"message":"x"}',
     '{"file":"a","line":2,"column":3,"severity":"warn","message":"y\\nz","code":12}',
@@ -107,7 +107,7 @@ it("reads lines of JSON, and leaves out the rest", () => {
   ]);
 });
 
-it("reads anything without failing, and fast", () => {
+it("reads any output without failing, and quickly", () => {
   fc.assert(
     fc.property(
       fc.string({ maxLength: 200 }),

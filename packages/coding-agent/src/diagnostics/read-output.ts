@@ -5,7 +5,7 @@ import { plainMessage } from "./problem.ts";
 
 type ReadLine = (line: string) => FileProblem | undefined;
 
-/** What a command has found, in all files; lines that say something else are left out. */
+/** The problems in a command's output, for all files; other lines are ignored. */
 export function readOutput(output: string, format: DiagnosticsFormat = "gnu"): FileProblem[] {
   const read = readers[format];
   return stripVTControlCharacters(output)
@@ -14,14 +14,14 @@ export function readOutput(output: string, format: DiagnosticsFormat = "gnu"): F
 }
 
 /**
- * `file:line:column: severity: message [code]`, and what compilers, linters and shells make of it: `a.sh: line 3:`,
- * but `bash: line 1:` is about a command.
+ * `file:line:column: severity: message [code]`, and the variants of compilers, linters and shells: `a.sh: line 3:`. But
+ * `bash: line 1:` refers to a command.
  */
 const gnu =
   /^((?:[A-Za-z]:)?[^:\s][^:]*)(?::|(?<=\.\w+): line )(\d+)(?:[:.](\d+))?(?:-[\d.:]+)?:\s*(.+)$/;
 const severity =
   /^(fatal error|error|warning|note|info|information|hint|style)\b\s*(?:\[([\w./-]+)\])?:?\s*/i;
-/** Before the message, as of ruff and pylint, or in brackets behind it, as of gcc and shellcheck. */
+/** The code precedes the message (ruff, pylint), or follows it in brackets (gcc, shellcheck). */
 const codeBefore = /^([A-Z]{1,5}\d{2,5}):?\s+/;
 const codeBehind = /\s*\[([\w@.+/-]+)\]$/;
 /** `file(line,column): error TS2322: message`, or `file:line:column - error TS2322: message`. */

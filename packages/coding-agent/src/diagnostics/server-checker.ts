@@ -13,11 +13,11 @@ import { ServerConnection } from "./server-connection.ts";
 
 export type ServerEntry = Extract<DiagnosticsEntry, { server: readonly string[] }>;
 
-/** How often it is started: once, and once again. */
+/** How often the server is started in total: once, and once more after a crash. */
 const maxStarts = 2;
-/** How long one check may go on behind later calls. */
+/** How long a check may continue after its call. */
 const limitMs = 120_000;
-/** A server reports in steps: after this silence it has said all, or after a time like that of its first step. */
+/** A server reports in steps. It is done after this silence, or after a silence as long as its first step took. */
 const minQuietMs = 300;
 const maxQuietMs = 2_000;
 const maxProblems = 1_000;
@@ -32,8 +32,8 @@ interface OpenCheck {
 }
 
 /**
- * Asks a language server, which starts with the first check. Several sessions may ask it; one document at a time is
- * open in it.
+ * Queries a language server, which starts with the first check. Several sessions may share it; it has one document open
+ * at a time.
  */
 export class ServerChecker implements Checker {
   readonly #entry: ServerEntry;
@@ -41,7 +41,7 @@ export class ServerChecker implements Checker {
   readonly #paths: PlacePaths;
   #server: Promise<ServerConnection> | undefined;
   #starts = 0;
-  /** Why it is not started any more. */
+  /** Why the server is no longer started. */
   #failure: string | undefined;
   #version = 0;
   #open: OpenCheck | undefined;
@@ -72,7 +72,7 @@ export class ServerChecker implements Checker {
   }
 
   async #ask(file: CheckedFile, signal: AbortSignal): Promise<readonly Diagnostic[] | undefined> {
-    // It may have waited for others.
+    // The check may have been cancelled while it waited for others.
     if (signal.aborted) return undefined;
     const server = await this.#start();
     if (server === undefined || signal.aborted || this.#closing.signal.aborted) return undefined;
@@ -98,7 +98,7 @@ export class ServerChecker implements Checker {
       signal.removeEventListener("abort", giveUp);
       clearTimeout(open.quiet);
       this.#open = undefined;
-      // What is closed is read from the disk again: other programs change it, too.
+      // Closing makes the server read the file from the disk again: other programs may change it.
       await server.notify("textDocument/didClose", { textDocument: { uri } });
     }
   }
@@ -108,7 +108,7 @@ export class ServerChecker implements Checker {
     const report = await server
       .request<DocumentDiagnosticReport>("textDocument/diagnostic", params)
       .catch(() => undefined);
-    // One that refuses may still report them by itself.
+    // A server that refuses the request may still publish problems.
     if (report?.kind === "full") open.settle(report.items);
   }
 
@@ -155,12 +155,12 @@ export class ServerChecker implements Checker {
 }
 
 const severities = [undefined, "error", "warning", "information"] as const;
-/** What editors show as a fading of the text. */
+/** The severity of hints, which editors show as faded text. */
 const hint = 4;
 
 function problemOf(found: Diagnostic, file: string): FileProblem | undefined {
   const { range, message, severity, code } = found;
-  // Servers of others send what they like.
+  // Third-party servers may send anything.
   if (severity === hint || typeof message !== "string") return undefined;
   const { line = 0, character = 0 } = range?.start ?? {};
   const word = severity === undefined ? undefined : severities[severity];

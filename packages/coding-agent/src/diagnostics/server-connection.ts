@@ -14,27 +14,27 @@ export interface ServerConnectionOptions {
   readonly command: readonly string[];
   readonly place: CheckedPlace;
   readonly rootUri: string;
-  /** Ends it, also while it starts. */
+  /** Ends the connection, even while it is starting. */
   readonly signal: AbortSignal;
   readonly onPublish: (published: PublishDiagnosticsParams) => void;
 }
 
 const stderrTail = 300;
 const initializeMs = 60_000;
-/** What a server may send without a whole message in it. */
+/** How many bytes a server may send without completing a message. */
 const maxSilentBytes = 8 * 1024 * 1024;
 
-/** A running language server, after its handshake. */
+/** A running language server after the handshake. */
 export class ServerConnection {
   readonly #ending = new AbortController();
   readonly #connection: MessageConnection;
   readonly #process: WorkspaceProcess;
-  /** Fulfilled once it has ended, however. */
+  /** Resolves once the server has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  /** Whether it answers when it is asked for problems, and does not only report them. */
+  /** Whether the server supports requests for problems, rather than only publishing them. */
   hasPull = false;
 
-  /** @throws {Error} why it does not serve */
+  /** @throws {Error} with the reason why the server cannot be used */
   static async start(options: ServerConnectionOptions): Promise<ServerConnection> {
     const { createMessageConnection, StreamMessageReader, StreamMessageWriter } = await import(
       "vscode-jsonrpc/node"
@@ -56,7 +56,7 @@ export class ServerConnection {
           return;
         }
         silentBytes += bytes.length;
-        // What floods the host instead of speaking is ended.
+        // A server that floods the host without valid messages is ended.
         if (silentBytes > maxSilentBytes) void process?.kill("SIGKILL");
         else output.write(bytes);
       },
@@ -67,7 +67,7 @@ export class ServerConnection {
         started.write(chunk).then(() => done(), done);
       },
     });
-    // A server that has ended takes nothing more; its end is noticed anyway.
+    // Writes to a server that has ended fail; its end is noticed separately.
     input.on("error", () => {});
     const reader = new StreamMessageReader(output);
     const connection = createMessageConnection(reader, new StreamMessageWriter(input));
@@ -133,7 +133,7 @@ export class ServerConnection {
     await this.#connection.sendNotification(method, params).catch(() => {});
   }
 
-  /** @throws {Error} it refuses, or has ended */
+  /** @throws {Error} if the server refuses or has ended */
   async request<Result>(method: string, params: object): Promise<Result> {
     const asked = this.#connection.sendRequest<Result>(method, params);
     asked.catch(() => {});

@@ -17,17 +17,20 @@ import type { ServerEntry } from "./server-checker.ts";
 export interface SessionDiagnosticsOptions {
   readonly entries: () => readonly DiagnosticsEntry[];
   readonly timeoutMs: () => number;
-  /** Where the session works now. */
+  /** Where the session currently works. */
   readonly place: () => CheckedPlace;
-  /** This session's part of a language server in that place. */
+  /** Gives this session access to a language server in that place. */
   readonly joinServer: (entry: ServerEntry, place: CheckedPlace) => Promise<Checker>;
   readonly note: (problem: Diagnostic) => void;
 }
 
-/** What was last told of a file by one entry. */
+/** What one entry last reported about a file. */
 interface Told {
   readonly baseline: CheckedText | undefined;
-  /** Of the text that the session itself left there; another one is somebody else's. */
+  /**
+   * The digest of the text that the session left; with another digest, someone else changed the
+   * file.
+   */
   readonly digest: string;
 }
 
@@ -45,22 +48,22 @@ interface Watched {
 interface WatchedChecker {
   readonly entry: DiagnosticsEntry;
   readonly checker: Checker;
-  /** How often in a row it was too late. */
+  /** How many checks in a row were late. */
   misses: number;
 }
 
 const maxFileBytes = 2 * 1024 * 1024;
-/** After so many answers that came too late, no call waits for the next. */
+/** After this many late answers in a row, calls no longer wait for the checker. */
 const maxMisses = 2;
 
 /**
- * Looks for the problems that changes of files bring, with the commands and language servers of the settings. What
- * is known of a file lasts until somebody else changes it.
+ * Finds the problems that changes to files introduce, with the commands and language servers of the settings. The known
+ * state of a file is valid until someone else changes it.
  */
 export class SessionDiagnostics implements FileDiagnosis {
   readonly #options: SessionDiagnosticsOptions;
   readonly #checkers = new Map<string, Promise<WatchedChecker>>();
-  /** What ends the last check of a file by an entry. */
+  /** Cancels the last check of a file by an entry. */
   readonly #running = new Map<string, AbortController>();
   readonly #told = new Map<string, Told>();
   readonly #late = new Map<string, Late>();
@@ -69,12 +72,12 @@ export class SessionDiagnostics implements FileDiagnosis {
     this.#options = options;
   }
 
-  /** Whether any call needs a look. */
+  /** Whether any entry is configured. */
   get isOn(): boolean {
     return this.#options.entries().length > 0;
   }
 
-  /** Before a file is changed. */
+  /** To be called before a file is changed. */
   async begin(path: string): Promise<StartedChange> {
     const place = this.#options.place();
     const watched = await this.#watchedBy(path, place);
@@ -94,7 +97,7 @@ export class SessionDiagnostics implements FileDiagnosis {
     };
   }
 
-  /** Ends all that runs for this session. */
+  /** Ends everything that runs for this session. */
   async close(): Promise<void> {
     for (const running of this.#running.values()) running.abort();
     const all = [...this.#checkers.values()];
@@ -122,7 +125,7 @@ export class SessionDiagnostics implements FileDiagnosis {
 
   async #makeChecker(entry: DiagnosticsEntry, place: CheckedPlace): Promise<WatchedChecker> {
     const checker = await this.#createChecker(entry, place).catch(
-      // Each check says so, and no call fails.
+      // Each check reports the error, and no call fails.
       (error: unknown): Checker => ({ check: () => Promise.reject(error), close: async () => {} }),
     );
     return { entry, checker, misses: 0 };
@@ -149,9 +152,12 @@ export class SessionDiagnostics implements FileDiagnosis {
     return problems && { text: before.text, problems };
   }
 
-  /** Waits for a check as long as a call may; the check itself continues, until the file's next. */
+  /**
+   * Waits for a check as long as a call may; the check itself continues until the next check of the
+   * file.
+   */
   #inTime({ key, checker }: Watched, file: CheckedFile, limitMs: number) {
-    // An earlier check of the same file is of a text that is gone.
+    // An earlier check of the same file checks an outdated text.
     this.#running.get(key)?.abort();
     const running = new AbortController();
     this.#running.set(key, running);
@@ -194,7 +200,7 @@ export class SessionDiagnostics implements FileDiagnosis {
     }
     if (isLate()) {
       void work.then((later) => {
-        // Another change has been looked at since.
+        // The file has been checked again since.
         if (later === undefined || this.#told.get(key)?.digest !== digest) return;
         const checked = { text: after.text, problems: later };
         this.#late.set(key, { checked, problems: newProblems(baseline, checked), digest });
@@ -203,7 +209,7 @@ export class SessionDiagnostics implements FileDiagnosis {
     return undefined;
   }
 
-  /** The answers of all entries, and those of earlier calls that came late. */
+  /** Combines the answers of all entries with late answers of earlier calls. */
   #joined(found: readonly (DiagnosedChange | undefined)[]): DiagnosedChange | undefined {
     const late = [...this.#late].map(([key, { checked, problems, digest }]) => {
       this.#told.set(key, { baseline: checked, digest });
@@ -220,12 +226,12 @@ export class SessionDiagnostics implements FileDiagnosis {
 }
 
 async function digestOf(text: string): Promise<string> {
-  // Not with the start of a session, which has changed nothing yet (row `start`).
+  // Loaded here because the start of a session changes nothing yet (row `start`).
   const { createHash } = await import("node:crypto");
   return createHash("sha256").update(text).digest("base64");
 }
 
-/** The file as it is; undefined if there is none. */
+/** The file's current content; undefined if it does not exist. */
 async function readFile(
   path: string,
   { workspace }: CheckedPlace,

@@ -1,4 +1,4 @@
-// A language server whose document is wrong at each line that says BAD. Its argument says how it behaves.
+// A language server that reports an error on each line with BAD. Its argument selects its behaviour.
 import { appendFileSync } from "node:fs";
 
 const [behaviour = "well", log] = process.argv.slice(2);
