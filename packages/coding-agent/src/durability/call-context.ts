@@ -1,20 +1,20 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** What a changing call does to the workspace, as far as its wrapper has to know. */
+/** What the wrapper of a workspace needs to know about a changing call. */
 export interface CallContext {
-  /** Keeps the first command of the call under this id. */
+  /** The id under which the call's first command is kept. */
   commandId?: string | undefined;
-  /** The call goes on with this command of an earlier host, and starts nothing. */
+  /** The call continues this command of an earlier host, and starts nothing. */
   readonly adopts?: string | undefined;
-  /** The command is gone. */
+  /** Whether the command no longer exists. */
   isMissing?: boolean;
-  /** Notes what a file was before the call writes it. */
+  /** Records the state of a file before the call writes it. */
   readonly beforeWrite?: ((path: string, bytes: Uint8Array) => Promise<void>) | undefined;
-  /** Makes what the call is about to merge into the folder a change that can be taken back. */
+  /** Records the folder before the call merges into it, so that the merge can be reverted. */
   readonly beforeMerge?: (() => Promise<void>) | undefined;
 }
 
-/** Which call the work belongs to that runs now. */
+/** Tracks which call the current work belongs to. */
 export class CallContexts {
   readonly #storage = new AsyncLocalStorage<CallContext>();
 

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { temporaryFolder } from "../create/__fixtures__/test-session.ts";
 import { type CallRecord, isAnswered } from "./call-records.ts";
 
-it("takes a result for that of a call only if it came after the call, whatever ids were used before", async () => {
+it("accepts a result for a call only if it came after the call, even if ids were used before", async () => {
   const reference = join(temporaryFolder(), "subagent.jsonl");
   const lines: object[] = [{ type: "session", version: 3, id: "s", timestamp: "", cwd: "/" }];
   const add = (message: object) => {

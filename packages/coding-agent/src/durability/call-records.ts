@@ -6,35 +6,35 @@ import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { readConversation } from "@tau-agent/sessions/log";
 import { unlessMissing } from "@tau-agent/system";
 
-/** A file as it was before a call wrote it. */
+/** The state of a file before a call wrote it. */
 interface RecordedFile {
   readonly path: string;
-  /** Whether it was there; then its bytes are in a file of the record. */
+  /** Whether the file existed; if so, a file of the record has its content. */
   readonly existed: boolean;
   readonly mode?: number | undefined;
-  /** The topmost folder that was made for it. */
+  /** The topmost folder that was created for the file. */
   readonly madeFolder?: string | undefined;
-  /** SHA-256 of what the call writes. */
+  /** The SHA-256 of the content that the call writes. */
   readonly written: string;
 }
 
-/** What a call that changes something has to be taken back by. */
+/** What is needed to revert a changing call. */
 export interface CallRecord {
   readonly checkpointId: string;
   readonly toolCallId: string;
   readonly toolName: string;
   readonly epoch: number;
-  /** Where the call's session is. */
+  /** The location of the call's session. */
   readonly reference?: string | undefined;
   readonly folder: string;
   /** In ms since the epoch. */
   readonly startedAt: number;
   readonly commandId?: string | undefined;
-  /** Its command is a job, which goes on after the call. */
+  /** Whether its command is a job, which continues after the call. */
   readonly isJob?: boolean | undefined;
-  /** The folder as it was. */
+  /** A snapshot of the folder before the call. */
   readonly snapshot?: string | undefined;
-  /** What the call came to; it is not stored in the session yet. */
+  /** The call's result, which is not stored in the session yet. */
   readonly result?: ToolResult | undefined;
   readonly files: readonly RecordedFile[];
 }
@@ -45,7 +45,10 @@ export function hashOf(bytes: Uint8Array | string): string {
 
 const namePattern = /^[0-9a-f]{16}$/;
 
-/** The records of calls that run, in the workspace; a file of the session gives no permission to restore anything. */
+/**
+ * The records of running calls, kept in the workspace: the content of a session file gives no permission to restore
+ * anything.
+ */
 export class CallRecords {
   readonly #workspace: Workspace;
   readonly #session: () => string;
@@ -61,7 +64,7 @@ export class CallRecords {
     await this.#workspace.write(path, Buffer.from(JSON.stringify(record)), { mode: 0o600 });
   }
 
-  /** The content that a file had. */
+  /** Stores the previous content of a file. */
   async writeContent(
     { checkpointId }: CallRecord,
     index: number,
@@ -81,7 +84,7 @@ export class CallRecords {
     return bytes && recordOf(bytes);
   }
 
-  /** When a record was last touched: about when its host died. */
+  /** When a record was last touched, which is about when its host died. */
   async touchedAt(checkpointId: string): Promise<number | undefined> {
     return (await this.#workspace.stat(await this.#path(checkpointId)))?.modifiedAt;
   }
@@ -93,25 +96,28 @@ export class CallRecords {
     return records.filter((record) => record !== undefined);
   }
 
-  /** Says that the session changes something in a folder. */
+  /** Notes that the session changes something in a folder. */
   async touchFolder(folder: string): Promise<void> {
     const path = `${await this.#folderPath(folder)}/${this.#session()}`;
     await this.#workspace.write(path, new Uint8Array(), { mode: 0o600 });
   }
 
-  /** The record of a call of which the session only knows that it has started. */
+  /** The record of a call, found by the call's id and session. */
   async find(toolCallId: string, reference: string | undefined): Promise<CallRecord | undefined> {
     const records = await this.list();
     return records.find((of) => of.toolCallId === toolCallId && of.reference === reference);
   }
 
-  /** Says that a job of the session runs, which may change anything at any time. */
+  /** Notes that a job of the session runs, which may change anything at any time. */
   async touchJobs(): Promise<void> {
     const path = `${await this.#folder()}/jobs`;
     await this.#workspace.write(path, new Uint8Array(), { mode: 0o600 });
   }
 
-  /** Whether another session or a job has changed something in a folder since: then nobody knows who changed what. */
+  /**
+   * Whether another session or a job has changed something in a folder since then, so that changes cannot be
+   * attributed.
+   */
   async hasOthers(folder: string, since: number): Promise<boolean> {
     const jobs = await this.#workspace.stat(`${await this.#folder()}/jobs`);
     if ((jobs?.modifiedAt ?? 0) >= since) return true;
@@ -156,12 +162,12 @@ function recordOf(bytes: Uint8Array): CallRecord | undefined {
       ? (value as unknown as CallRecord)
       : undefined;
   } catch {
-    // Its host died while it wrote it where that takes more than one step: then the call changed nothing.
+    // The host died while it wrote the record in several steps, so the call changed nothing.
     return undefined;
   }
 }
 
-/** The topmost folder on the way to a file that is not there yet. */
+/** The topmost missing folder on the path to a file. */
 export async function firstMissing(
   path: string,
   workspace: Workspace,
@@ -175,10 +181,11 @@ export async function firstMissing(
   return missing;
 }
 
-/** Whether a subagent's file has the result of a call; what no file here says is taken back. */
+/** Whether a subagent's file has the result of a call; without the file, the call is reverted. */
 export async function isAnswered({ reference, toolCallId }: CallRecord): Promise<boolean> {
   const { entries } = (reference && (await readConversation(reference))) || { entries: [] };
-  // Models use ids again: the record is of the last call with it, and the result comes after that.
+  // Models reuse ids: the record belongs to the last call with the id, and its result comes after
+  // that call.
   for (const entry of (entries as readonly KnownSessionEntry[]).toReversed()) {
     if (entry.type !== "message") continue;
     const { message } = entry;

@@ -16,11 +16,11 @@ import { restoreCall } from "./restore-call.ts";
 import { type StartedCall, startedCalls, TOOL_STARTED } from "./started-calls.ts";
 
 export interface DurableCallsOptions {
-  /** Where tools act; its changes carry the owner, outside of any call. */
+  /** Where tools act; its changes carry the owner, even outside of calls. */
   readonly workspace: Workspace;
   readonly contexts: CallContexts;
   readonly owner: () => WorkspaceOwner;
-  /** Whether the session is not a subagent's. */
+  /** False for a subagent's session. */
   readonly isRoot: boolean;
   readonly folder: () => string;
   readonly log: () => SessionLog;
@@ -31,30 +31,30 @@ export interface DurableCallsOptions {
   readonly keepMs: number;
   readonly onWait: (call: ToolCall) => void;
   readonly jobs: {
-    /** The job that a call of `bash` has recorded for this command, before it began. */
+    /** The job that a `bash` call recorded for this command before starting it. */
     startedAs(commandId: string): Promise<StartedJob | undefined>;
-    /** The commands of jobs that go on. */
+    /** The commands of jobs that continue. */
     keptCommands(): Promise<readonly string[]>;
-    /** Goes on with them. */
+    /** Takes over the jobs of earlier hosts. */
     adoptAll(): Promise<void>;
   };
 }
 
-/** Built-in tools that change nothing in the workspace; they are run again. */
+/** Built-in tools that change nothing in the workspace, so they can be repeated. */
 const harmless: ReadonlySet<string> = new Set(["todo_write", "job_kill", "call_tool", "ask_user"]);
 const fileTools: ReadonlySet<string> = new Set(["edit", "write"]);
 const beatMs = 1_000;
 
 /**
- * Sees each changing call of a session to one effect (decision 63): its start is in the log before it begins,
- * and what is needed to take it back in the workspace.
+ * Makes each changing call of a session take effect exactly once (decision 63): before a call begins, the log has its
+ * start, and the workspace has what is needed to revert it.
  */
 export class DurableCalls {
   readonly #options: DurableCallsOptions;
   readonly #records: CallRecords;
   readonly #running = new Map<string, CallRecord>();
   readonly #jobs: JobBeats;
-  /** Calls that an earlier host has started. They never start again. */
+  /** Calls that an earlier host started. They are never started again. */
   #started = new Map<string, StartedCall>();
   #opened: Promise<void> = Promise.resolve();
   #touched = false;
@@ -65,7 +65,7 @@ export class DurableCalls {
     this.#jobs = new JobBeats(this.#records);
   }
 
-  /** Takes a session over from the host that had it before; calls wait until that is done. */
+  /** Takes the session over from an earlier host; calls wait until this is done. */
   openLog(log: SessionLog): Promise<void> {
     this.#started = startedCalls(log);
     this.#running.clear();
@@ -75,12 +75,12 @@ export class DurableCalls {
     return this.#opened;
   }
 
-  /** Whether an earlier host has started a call, so that it is not decided again, and never starts again. */
+  /** Whether an earlier host started a call, so that it is neither judged nor started again. */
   hasStarted({ id }: Pick<ToolCall, "id">): boolean {
     return this.#started.has(id);
   }
 
-  /** Runs a call, or goes on with one of an earlier host. */
+  /** Runs a call, or continues one of an earlier host. */
   async run(
     call: ToolCall,
     execute: () => Promise<ToolResult>,
@@ -104,9 +104,9 @@ export class DurableCalls {
     return inTurn(() => this.#begin(call, tool, execute));
   }
 
-  /** The result of a call is stored: it will never be taken back. */
+  /** The result of a call is stored: the call will never be reverted. */
   noteResult(toolCallId: string): void {
-    // A later reply may have a call with the same id.
+    // A later reply may contain a call with the same id.
     this.#started.delete(toolCallId);
     const record = this.#running.get(toolCallId);
     if (record === undefined) return;
@@ -114,7 +114,7 @@ export class DurableCalls {
     void this.#forget(record).catch(() => {});
   }
 
-  /** Ends a call that nobody goes on with, and says what it has left behind. */
+  /** Ends a call that is not continued, and reports what it left behind. */
   async interrupt(call: ToolCall): Promise<ToolResult> {
     await this.#opened;
     const started = this.#started.get(call.id);
@@ -126,7 +126,7 @@ export class DurableCalls {
     return turns.run(folder(), { signal, onWait: () => {} }, () => this.#interrupt(call, started));
   }
 
-  /** The host ends in order: its commands end with it. */
+  /** In an orderly shutdown, the session's commands end with the host. */
   async close(): Promise<void> {
     const { workspace, owner, isRoot } = this.#options;
     this.#jobs.close();
@@ -155,7 +155,7 @@ export class DurableCalls {
       isJob: isBash && call.arguments.background === true,
     };
     const isRecorded = snapshot !== undefined || fileTools.has(call.name);
-    // What is recorded of files comes with the first that is written.
+    // The record for file tools is written with the first changed file.
     if (isBash) await this.#records.write(record);
     this.#running.set(call.id, record);
     if (record.isJob && commandId !== undefined) await this.#jobs.follow(commandId, folder);
@@ -173,7 +173,7 @@ export class DurableCalls {
     }
   }
 
-  /** It holds a turn only from its merge on, until what it came to is recorded. */
+  /** A task holds the folder's turn only from its merge until its result is recorded. */
   async #runTask(
     call: ToolCall,
     execute: () => Promise<ToolResult>,
@@ -183,7 +183,7 @@ export class DurableCalls {
     let isOver = false;
     const beforeMerge = (): Promise<void> =>
       new Promise((resolve, reject) => {
-        // A task in the background merges when its call has long had a result.
+        // A background task merges long after its call has a result.
         if (isOver) return resolve();
         const merging = inTurn(async () => {
           await this.#recordFolder(call);
@@ -217,13 +217,16 @@ export class DurableCalls {
     this.#running.set(call.id, record);
   }
 
-  /** A job has ended, and its end is noted. */
+  /** Forgets a job whose end has been recorded. */
   async endJob(commandId: string): Promise<void> {
     await this.#jobs.end(commandId);
     await this.#command(commandId).forget();
   }
 
-  /** While it runs: other sessions see that it changes something, and the next host when this one died. */
+  /**
+   * Shows that a call is running: other sessions see that it changes the folder, and the next host sees when this one
+   * died.
+   */
   async #beat(record: CallRecord): Promise<void> {
     await this.#records.write(record);
     await this.#records.touchFolder(record.folder);
@@ -255,7 +258,7 @@ export class DurableCalls {
     this.#running.set(toolCallId, next);
   }
 
-  /** Goes on with the command of a call, or takes the call back. */
+  /** Continues the command of a call, or reverts the call. */
   async #goOn(
     call: ToolCall,
     started: StartedCall,
@@ -266,7 +269,7 @@ export class DurableCalls {
     const { commandId } = started;
     if (commandId !== undefined && call.name === "bash" && tool !== undefined && isBuiltIn(tool)) {
       if (call.arguments.background === true) {
-        // In this order: once it has ended, its command is forgotten.
+        // The order matters: a job's command is forgotten once the job has ended.
         const isThere = await this.#command(commandId).hold();
         const job = await jobs.startedAs(commandId);
         if (job !== undefined && (isThere || job.hasEnd)) return jobResult(job.jobId);
@@ -277,7 +280,7 @@ export class DurableCalls {
           (result) => ({ result }),
           (error: unknown) => ({ error }),
         );
-        // The tool may have failed before it came to its command.
+        // Otherwise the tool failed before it reached its command.
         if (context.isMissing === false) {
           if ("error" in ended) throw ended.error;
           return ended.result;
@@ -300,7 +303,7 @@ export class DurableCalls {
       this.#running.set(call.id, record);
       return record.result;
     }
-    // A file of the session gives no permission to restore another call.
+    // The content of a session file gives no permission to restore another call.
     const isRecorded = checkpointId !== undefined || record?.snapshot !== undefined;
     const own = isRecorded && record?.toolCallId === call.id ? record : undefined;
     const files =
@@ -325,7 +328,7 @@ export class DurableCalls {
     return restoreCall(record, parts, endedAt ?? died);
   }
 
-  /** Claims the session, keeps the commands of its open calls, ends the others, and takes subagents' calls back. */
+  /** Claims the session, keeps the commands of its open calls, ends all others, and reverts subagents' calls. */
   async #takeOver(): Promise<void> {
     const { workspace, owner, log, jobs } = this.#options;
     const open = [...this.#started.values()].flatMap(({ commandId }) => commandId ?? []);
@@ -344,7 +347,7 @@ export class DurableCalls {
     this.#touched = true;
     await workspace.durable?.endCommands({ session, beforeEpoch: epoch });
     for (const [index, record] of nested.entries()) {
-      // Its folder may have been a tree that is gone.
+      // The folder may have been an isolated tree that no longer exists.
       const restoring = (await isAnswered(record))
         ? undefined
         : this.#restore(record, Number(ends[index]) || undefined);

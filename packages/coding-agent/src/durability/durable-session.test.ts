@@ -16,7 +16,9 @@ import type { CreateAgentSessionOptions } from "../create/options/session-option
 
 const header = { type: "session", version: 3, id: "s1", timestamp: new Date().toISOString() };
 
-/** Sessions over one file, whose hosts may "die": what they leave is in the file and the folder. */
+/**
+ * Sessions that share one file, and whose hosts may "die", leaving only the file and the folder.
+ */
 function place(entries: readonly object[] = []) {
   const folder = temporaryFolder();
   const places = placesIn(folder);
@@ -75,7 +77,7 @@ function resultsOf(messages: readonly { readonly role: string }[]): ToolResultMe
   return messages.filter(({ role }) => role === "toolResult") as ToolResultMessage[];
 }
 
-it("writes the start of a changing call before it begins, and none of one that only reads", async () => {
+it("logs the start of a changing call before it begins, and none for a read-only call", async () => {
   const { open, file, cwd } = place();
   const session = await open([
     turn(toolCall("bash", { command: "grep -c 'tool_st[a]rted' ../session.jsonl >> count" })),
@@ -96,7 +98,7 @@ it("writes the start of a changing call before it begins, and none of one that o
   expect(readFileSync(join(cwd, "count"), "utf8")).toBe("1\n");
 });
 
-it("counts the hosts of a session file over orderly ends", async () => {
+it("counts the hosts of a session file across orderly shutdowns", async () => {
   const { open, file } = place();
   for (const name of ["a", "b"]) {
     const session = await open([turn(toolCall("write", { path: name, content: name })), "done"]);
@@ -106,7 +108,7 @@ it("counts the hosts of a session file over orderly ends", async () => {
   expect(readFileSync(file, "utf8").match(/"epoch":\d+/g)).toEqual(['"epoch":1', '"epoch":2']);
 });
 
-it("goes on counting after a host that keeps the conversation alone", async () => {
+it("continues the count after a host that kept only the conversation", async () => {
   const { open, cwd } = place();
   for (const [name, durability] of Object.entries({
     a: "effects",
@@ -122,7 +124,7 @@ it("goes on counting after a host that keeps the conversation alone", async () =
   }
 });
 
-it("runs a call that never started when its prompt is resumed, and asks the rules about it", async () => {
+it("runs a call that never started when its prompt is resumed, and checks the rules first", async () => {
   const call = { id: "c1", name: "write", arguments: { path: "new", content: "new" } };
   const { open, cwd } = place([user, replyWith(call)]);
   const session = await open(["done"], {
@@ -133,7 +135,7 @@ it("runs a call that never started when its prompt is resumed, and asks the rule
   expect(resultsOf(session.messages)).toMatchObject([{ isError: true }]);
 });
 
-it("never runs a call that a file says has started, whatever else the file says", async () => {
+it("never runs a call that a file marks as started, whatever else the file contains", async () => {
   const forged = { commandId: "0123456789abcdef", checkpointId: "0123456789abcdef" };
   for (const args of [
     { command: "touch bad" },
@@ -158,7 +160,7 @@ it("never runs a call that a file says has started, whatever else the file says"
   }
 });
 
-it("says that a job was interrupted whose host died between its record and its command", async () => {
+it("reports a job as interrupted if its host died between its record and its command", async () => {
   const commandId = "0123456789abcdef";
   const command = "touch begun";
   const call = { id: "c1", name: "bash", arguments: { command, background: true } };
@@ -190,7 +192,7 @@ it("follows a job to its end after the result of its call is stored", async () =
   expect(await ended).toMatchObject({ exitCode: 0, tail: "out\nend\n" });
 });
 
-it("runs a call whose id an earlier reply had, ended or interrupted", async () => {
+it("runs a call that reuses the id of an earlier, completed or interrupted one", async () => {
   const call = { id: "c1", name: "write", arguments: { path: "a", content: "a" } };
   const again = (path: string) => turn(toolCall("write", { path, content: path }, { id: "c1" }));
   const result = {
@@ -206,7 +208,7 @@ it("runs a call whose id an earlier reply had, ended or interrupted", async () =
   }
 });
 
-it("opens a session whose question is open, and asks it again", async () => {
+it("repeats an open question when the session is opened again", async () => {
   const call = { id: "c1", name: "write", arguments: { path: "new", content: "new" } };
   const asked = {
     ...{ type: "approval", phase: "asked", requestId: "r1", promptId: "p1" },
@@ -234,7 +236,7 @@ it("ends open calls as interrupted when another prompt begins", async () => {
   expect(JSON.stringify(result?.content)).toContain("not recorded");
 });
 
-it("runs a call again that only reads, and goes on by itself with resume auto", async () => {
+it("repeats a read-only call, and continues automatically with resume auto", async () => {
   const call = { id: "c1", name: "read", arguments: { path: "text" } };
   const { open, cwd } = place([user, replyWith(call)]);
   mkdirSync(cwd, { recursive: true });
@@ -247,7 +249,7 @@ it("runs a call again that only reads, and goes on by itself with resume auto", 
   expect(JSON.stringify(resultsOf(session.messages)[0])).toContain("content of the file");
 });
 
-it("refuses a log that is not flushed, and a workspace that keeps nothing", async () => {
+it("refuses a log that is not flushed, and a workspace without durable storage", async () => {
   const { SettingsStore } = await import("@tau-agent/system");
   const settings = SettingsStore.inMemory({ "session.fsync": "turn" });
   await expect(place().open([], { settings })).rejects.toMatchObject({ code: "invalid_option" });

@@ -4,7 +4,7 @@ import type { FolderSnapshots } from "@tau-agent/worktrees/folder-snapshots";
 import { expect, it, vi } from "vitest";
 import { FolderRecorder } from "./folder-recorder.ts";
 
-it("takes nothing back for a host that lost its session", async () => {
+it("reverts nothing for a host that has lost its session", async () => {
   const restore = vi.fn();
   const snapshots = { restore } as Partial<FolderSnapshots> as FolderSnapshots;
   const lost = () => Promise.reject(new WorkspaceError("stale_epoch"));

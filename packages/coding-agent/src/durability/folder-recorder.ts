@@ -5,10 +5,12 @@ import type { FolderSnapshots } from "@tau-agent/worktrees/folder-snapshots";
 const maxTries = 8;
 const pauseMs = 40;
 
-/** Does work only while the host has its session, and keeps others from it until that is done. */
+/**
+ * Does work only while the host owns the session, and prevents a takeover until the work is done.
+ */
 export type Guarded = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Records the folders that commands of this machine run in. */
+/** Takes snapshots of folders in which local commands run. */
 export class FolderRecorder {
   readonly #guarded: Guarded;
   readonly #open: (folder: string) => Promise<FolderSnapshots>;
@@ -19,7 +21,7 @@ export class FolderRecorder {
     this.#open = open;
   }
 
-  /** Hosts that record the same folder at the same time keep each other from git's locks. */
+  /** Retries, because other hosts that record the same folder may hold git's locks. */
   async take(folder: string): Promise<string> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -40,7 +42,7 @@ export class FolderRecorder {
     const real = realpathSync(folder);
     const found = this.#opened.get(real) ?? this.#open(real);
     this.#opened.set(real, found);
-    // The next call tries again.
+    // Lets the next call try again.
     found.catch(() => this.#opened.delete(real));
     return found;
   }

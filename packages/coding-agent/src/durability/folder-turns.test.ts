@@ -3,7 +3,7 @@ import { FolderTurns } from "./folder-turns.ts";
 
 const quiet = { signal: new AbortController().signal, onWait: () => {} };
 
-it("runs the calls of a folder one after the other, and those of others beside them", async () => {
+it("runs the calls of one folder in order, and those of other folders in parallel", async () => {
   const turns = new FolderTurns();
   const order: string[] = [];
   const gate = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ it("runs the calls of a folder one after the other, and those of others beside t
   expect(order.indexOf("end other")).toBeLessThan(order.indexOf("end 1"));
 });
 
-it("ends a wait when its call is aborted, says that it waits, and keeps the order", async () => {
+it("stops waiting when a call is aborted, reports the wait, and keeps the order", async () => {
   const turns = new FolderTurns();
   const gate = Promise.withResolvers<void>();
   const first = turns.run("a", quiet, () => gate.promise);
@@ -43,7 +43,7 @@ it("ends a wait when its call is aborted, says that it waits, and keeps the orde
   expect(hasRun).toBe(true);
 });
 
-it("leaves no rejection when a call is aborted that does not wait", async () => {
+it("leaves no unhandled rejection when a call is aborted that does not wait", async () => {
   const controller = new AbortController();
   const options = { signal: controller.signal, onWait: () => {} };
   const call = new FolderTurns().run("a", options, async () => {

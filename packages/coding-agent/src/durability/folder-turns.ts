@@ -1,14 +1,14 @@
 import { unlessAborted } from "@tau-agent/system";
 
-/** Changing calls of one folder run one after the other, over all sessions of a host. */
+/** Runs the changing calls of a folder one after the other, across all sessions of a host. */
 export class FolderTurns {
   readonly #last = new Map<string, Promise<void>>();
 
   /**
-   * Does `work` when the earlier ones of the folder are done.
+   * Runs `work` once the earlier work of the folder is done.
    *
-   * @param onWait called when that takes a second
-   * @throws the reason of `signal`, when it is aborted first
+   * @param onWait - called when the wait takes a second
+   * @throws the reason of `signal` if it aborts first
    */
   async run<Result>(
     folder: string,

@@ -3,16 +3,16 @@ import type { RestoredFiles } from "@tau-agent/worktrees";
 
 const maxShown = 20;
 
-/** What is known of a call that its host's death cut off. */
+/** What is known about a call that was cut off when its host died. */
 export interface Interruption {
-  /** Undefined where the call's changes were not recorded. */
+  /** Undefined if the call's changes were not recorded. */
   readonly files: RestoredFiles | undefined;
-  /** It ran a command, which may have acted elsewhere. */
+  /** Whether it ran a command, which may have acted elsewhere. */
   readonly ranCommand: boolean;
   readonly hasStarted: boolean;
 }
 
-/** The result of a call that ended with its host: it says what it has left behind. */
+/** The result of a call that ended with its host: it says what the call left behind. */
 export function interruptedResult(interruption: Interruption): ToolResult {
   const { restored = [], left = [], notCovered = [] } = interruption.files ?? {};
   return {

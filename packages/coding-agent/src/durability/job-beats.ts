@@ -2,10 +2,12 @@ import type { CallRecords } from "./call-records.ts";
 
 const beatMs = 1_000;
 
-/** Says that jobs run: while they do, nobody can tell their changes from those of calls. */
+/**
+ * Marks that jobs are running: meanwhile, their changes cannot be told apart from those of calls.
+ */
 export class JobBeats {
   readonly #records: CallRecords;
-  /** The folders of jobs, by their commands. */
+  /** The folders of jobs, by command id. */
   readonly #folders = new Map<string, string>();
 
   constructor(records: CallRecords) {

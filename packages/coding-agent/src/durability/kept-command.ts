@@ -13,7 +13,7 @@ export interface KeptCommandOptions {
   readonly keepMs: number;
 }
 
-/** The command of a call, which an earlier host has started. */
+/** The command of a call that an earlier host started. */
 export class KeptCommand {
   readonly #id: string;
   readonly #options: KeptCommandOptions;
@@ -23,12 +23,14 @@ export class KeptCommand {
     this.#options = options;
   }
 
-  /** Makes it this host's, so that it goes on until somebody says what becomes of it. False if it never began. */
+  /** Takes the command over, so that it keeps running until its fate is decided. False if it never began. */
   async hold(): Promise<boolean> {
     return (await this.#adopt()) !== undefined;
   }
 
-  /** Ends it; returns when it ended, undefined if it never ran or nobody knows. */
+  /**
+   * Ends the command and returns when it ended; undefined if it never ran or the time is unknown.
+   */
   async end(): Promise<number | undefined> {
     const over = await this.endedAt();
     if (over !== undefined) return over;
@@ -39,18 +41,18 @@ export class KeptCommand {
     return Date.now();
   }
 
-  /** When it ended, in ms since the epoch. */
+  /** When the command ended, in ms since the epoch. */
   async endedAt(): Promise<number | undefined> {
     const { endedAt } = await this.#outcome();
     return typeof endedAt === "number" ? endedAt : undefined;
   }
 
-  /** Whether it was ended because no host took it over in time. */
+  /** Whether the command was ended because no host took it over in time. */
   async isUnclaimed(): Promise<boolean> {
     return (await this.#outcome()).unclaimed === true;
   }
 
-  /** Removes its output, once the result of the call is stored. */
+  /** Removes the command's output, once the result of its call is stored. */
   async forget(): Promise<void> {
     const { workspace } = this.#options;
     const folder = await this.#folder();
@@ -80,7 +82,7 @@ export class KeptCommand {
     }
   }
 
-  /** Where its files are, on this machine; elsewhere they are the workspace's business. */
+  /** The folder of its files on this machine; a remote workspace manages its own. */
   async #folder(): Promise<string | undefined> {
     const { workspace, owner } = this.#options;
     if (workspace.id !== "local") return undefined;

@@ -18,7 +18,7 @@ interface OwnedWorkspaceOptions {
 export function ownedWorkspace(inner: Workspace, options: OwnedWorkspaceOptions): Workspace {
   const { owner, contexts, keepMs } = options;
   const { durable, search } = inner;
-  /** A call that goes on with a command changes nothing else: nobody was asked whether it may. */
+  /** A call that continues a command may change nothing else, because nobody approved that. */
   const changing = (): CallContext | undefined => {
     if (contexts.current?.adopts !== undefined) throw notStarted();
     return contexts.current;
@@ -64,7 +64,7 @@ export function ownedWorkspace(inner: Workspace, options: OwnedWorkspaceOptions)
       await inner.createDirectory(path, { ...call, ...owner() });
     },
     async spawn(call) {
-      // A job that belongs to no host.
+      // A job with its own command id belongs to no host.
       if (call.commandId !== undefined) return inner.spawn(call);
       const context = contexts.current;
       const owned = { ...call, ...owner() };

@@ -6,15 +6,15 @@ import { type CallRecord, type CallRecords, hashOf } from "./call-records.ts";
 export interface RestoreParts {
   readonly workspace: Workspace;
   readonly records: CallRecords;
-  /** Takes back what a command changed in the folder; undefined where it is not recorded. */
+  /** Reverts a command's changes in the folder; undefined if the folder is not recorded. */
   readonly restoreFolder?:
     | ((folder: string, snapshot: string, endedAt: number) => Promise<RestoredFiles>)
     | undefined;
-  /** Other sessions have changed something in the folder meanwhile. */
+  /** Whether other sessions have changed something in the folder meanwhile. */
   readonly isShared?: boolean;
 }
 
-/** Takes back what an interrupted call did, where nobody has changed it since. */
+/** Reverts the changes of an interrupted call, except for files that were changed since. */
 export async function restoreCall(
   record: CallRecord,
   { workspace, records, restoreFolder, isShared = false }: RestoreParts,
@@ -29,7 +29,7 @@ export async function restoreCall(
     if (state === "left") left.push(file.path);
   }
   if (record.snapshot !== undefined && restoreFolder !== undefined) {
-    // What a command did cannot be told from what others did beside it.
+    // The command's changes cannot be told apart from those of others.
     const before = isShared ? Number.NEGATIVE_INFINITY : endedAt;
     const files = await restoreFolder(record.folder, record.snapshot, before);
     restored.push(...files.restored);
@@ -65,7 +65,7 @@ async function restoreFile(
   return "restored";
 }
 
-/** What a host that died while it wrote has left beside the file. */
+/** Removes temporary files that a host left when it died during a write. */
 async function removeTemporary(path: string, workspace: Workspace): Promise<void> {
   const [folder, name] = parts(path);
   const entries = (await unlessMissing(workspace.list(folder))) ?? [];
@@ -84,7 +84,7 @@ async function removeFolders(
 ): Promise<void> {
   if (topmost === undefined) return;
   for (let [folder] = parts(path); folder.length >= topmost.length; [folder] = parts(folder)) {
-    // Somebody else may have put something there.
+    // The folder may contain other files by now.
     if ((await workspace.remove(folder).catch(() => false)) === false) return;
   }
 }

@@ -2,14 +2,14 @@ import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { SessionLog } from "@tau-agent/sessions/log";
 
-/** The `customType` of an entry that a changing call begins with. */
+/** The `customType` of the entry that marks the start of a changing call. */
 export const TOOL_STARTED = "tool_started";
 
-/** `data` of such an entry. */
+/** The `data` of such an entry. */
 export interface StartedCall {
   readonly toolCallId: string;
   readonly epoch: number;
-  /** What takes the call back. */
+  /** The record with which the call can be reverted. */
   readonly checkpointId?: string | undefined;
   /** The command that the call runs. */
   readonly commandId?: string | undefined;
@@ -17,7 +17,7 @@ export interface StartedCall {
 
 const idPattern = /^[0-9a-f]{16}$/;
 
-/** The calls since the last reply that have begun and have no result: ids of calls may come again. */
+/** The calls since the last reply that have started but have no result; earlier replies may have used the same ids. */
 export function startedCalls(log: Pick<SessionLog, "tree">): Map<string, StartedCall> {
   const found = new Map<string, StartedCall>();
   const ended = new Set<string>();
@@ -35,7 +35,7 @@ export function startedCalls(log: Pick<SessionLog, "tree">): Map<string, Started
   return found;
 }
 
-/** A file may hold anything: what is not an id names nothing. */
+/** A session file may contain anything: invalid ids are ignored. */
 function readStarted(data: unknown): StartedCall | undefined {
   if (!isJsonObject(data) || typeof data.toolCallId !== "string") return undefined;
   const { toolCallId, epoch } = data;
