@@ -30,7 +30,7 @@ export interface PortOptions {
   readonly toolsChanged: () => void;
 }
 
-/** What extensions reach of a session. */
+/** The part of a session that extensions can access. */
 export function createAgentSessionPort(options: PortOptions): SessionPort {
   const { session, parts, system, hooks, execEnvironment } = options;
   const { conversation, agent } = parts;
@@ -147,7 +147,7 @@ function messagesOf({ session, parts, hooks }: PortOptions): Pick<SessionPort, M
     async sendMessage(message, { deliverAs, triggerTurn }) {
       const { content } = message;
       const fitted = typeof content === "string" ? content : fitContent(content, session.settings);
-      // Text stays in its turn of the event loop.
+      // Text is delivered in the same turn of the event loop.
       const custom = customMessageOf({
         ...message,
         content: fitted instanceof Promise ? await fitted : fitted,
@@ -175,7 +175,10 @@ function messagesOf({ session, parts, hooks }: PortOptions): Pick<SessionPort, M
   };
 }
 
-/** Extensions of older hosts go on from the end of a run, which was over by then. */
+/**
+ * Extensions of older hosts start new work at the end of a run, when the run was already over
+ * there.
+ */
 function watchRuns(session: AgentSession): { readonly isEnding: boolean } {
   const runs = { isEnding: false };
   session.subscribe(({ type }) => {

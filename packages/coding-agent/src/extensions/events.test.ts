@@ -22,7 +22,7 @@ import { type AnyHandler, Extension } from "./load/registration.ts";
 
 type Handler = (event: never) => unknown;
 
-/** A runner over one extension per handler, in order, and what it reported. */
+/** A runner with one extension per handler, in order, and the failures that it reported. */
 function runnerOf(name: ExtensionEventName, ...handlers: Handler[]) {
   const failures: ExtensionFailure[] = [];
   const extensions = handlers.map((handler, index) => {
@@ -54,7 +54,7 @@ it("a flag needs a name", () => {
 });
 
 describe("handlers", () => {
-  it("are called in order, and one that fails keeps no other from being called", async () => {
+  it("are called in order, even after one has failed", async () => {
     const heard: number[] = [];
     const { runner, failures } = runnerOf(
       "agent_start",
@@ -67,14 +67,14 @@ describe("handlers", () => {
     expect(failures).toEqual([{ extensionPath: "/1.ts", event: "agent_start", error: "broken" }]);
   });
 
-  it("receive forks under the name of branches, too", async () => {
+  it("receive forks under the older name of branches, too", async () => {
     const name = "session_before_branch" as ExtensionEventName;
     const { runner } = runnerOf(name, () => ({ cancel: true }));
     const event = { type: "session_before_fork", entryId: "a", position: "before" } as const;
     expect(await askBeforeSession(runner, event)).toMatchObject({ cancel: true });
   });
 
-  it("may be taken back", async () => {
+  it("can be removed", async () => {
     const { runner } = runnerOf("agent_start");
     const extension = new Extension({ path: "/x", realPath: "/x", scope: "user" });
     const remove = extension.addHandler("agent_start", fails as unknown as AnyHandler);
@@ -91,7 +91,7 @@ describe("tool_call", () => {
     return { decision: toolHooks(() => runner).beforeToolCall?.(call, {} as never), failures };
   };
 
-  it("may change the arguments, which the next handler sees", async () => {
+  it("can have its arguments changed, which the next handler sees", async () => {
     const seen: string[] = [];
     const { decision } = before(
       ({ input }: { input: { command: string } }) => {
@@ -107,7 +107,7 @@ describe("tool_call", () => {
     expect(call.arguments).toEqual({ command: "ls" });
   });
 
-  it("is blocked by the first handler that says so", async () => {
+  it("is blocked by the first handler that blocks", async () => {
     const { decision } = before(() => ({ block: true, reason: "no" }), fails);
     expect(await decision).toEqual({ block: true, reason: "no" });
   });
@@ -119,7 +119,7 @@ describe("tool_call", () => {
   });
 });
 
-it("tool_result patches add up", async () => {
+it("tool_result patches accumulate", async () => {
   const seen: unknown[] = [];
   const { runner } = runnerOf(
     "tool_result",
@@ -140,20 +140,20 @@ it("tool_result patches add up", async () => {
   expect(seen).toEqual([[{ type: "text", text: "changed" }], true]);
 });
 
-describe("input", () => {
+describe("an input", () => {
   const ask = (...handlers: Handler[]) =>
     askInput(runnerOf("input", ...handlers).runner, { text: "a" }, { source: "rpc" });
 
-  it("goes on as it is when nobody or everybody says so", async () => {
+  it("is unchanged if handlers continue or fail", async () => {
     expect(await ask(() => ({ action: "continue" }), fails)).toEqual({ text: "a" });
   });
 
-  it("is transformed by one handler after another", async () => {
+  it("is transformed by each handler in order", async () => {
     const add = ({ text }: { text: string }) => ({ action: "transform", text: `${text}b` });
     expect(await ask(add, add)).toEqual({ text: "abb" });
   });
 
-  it("ends where a handler has dealt with it", async () => {
+  it("is not passed on once a handler has handled it", async () => {
     let isAsked = false;
     const result = await ask(
       () => ({ action: "handled" }),
@@ -166,7 +166,7 @@ describe("input", () => {
   });
 });
 
-/** A system prompt of one rule, and of those that are added. */
+/** The parts of a system prompt with one rule, and of added rules. */
 function promptParts(systemPrompt: string) {
   const options = systemPromptOptionsOf({ tools: [], cwd: "/" });
   const render = ({ promptGuidelines }: typeof options) =>
@@ -206,7 +206,7 @@ it("before_agent_start collects messages and chains the system prompt", async ()
   });
 });
 
-it("context handlers work on a copy, each on what the one before left", async () => {
+it("context handlers work on a copy, and each sees the changes of earlier ones", async () => {
   const messages: AgentMessage[] = [user("one"), user("two")];
   const { runner } = runnerOf(
     "context",
@@ -222,7 +222,7 @@ it("context handlers work on a copy, each on what the one before left", async ()
   expect(messages).toEqual([user("one"), user("two")]);
 });
 
-it("context_with_system handlers own the system prompt, which is the first message", async () => {
+it("context_with_system handlers control the system prompt, which is the first message", async () => {
   const { runner } = runnerOf(
     "context_with_system",
     (event: { messages: { content: string }[] }) => {
@@ -237,7 +237,7 @@ it("context_with_system handlers own the system prompt, which is the first messa
   expect(await askContext(dropping, context)).toEqual(alone);
 });
 
-it("message_end may replace a message, but not by one of another role", async () => {
+it("message_end may replace a message, but only by one of the same role", async () => {
   const { runner } = runnerOf(
     "message_end",
     () => ({ message: user("replaced") }),
@@ -246,7 +246,7 @@ it("message_end may replace a message, but not by one of another role", async ()
   expect(await askMessageEnd(runner, user("original"))).toEqual(user("replaced"));
 });
 
-it("a message that no context handler changes stays the object that earlier requests know", async () => {
+it("a message that no context handler changes keeps its identity for request caching", async () => {
   for (const name of ["context", "context_with_system"] as const) {
     const { runner } = runnerOf(name, ({ messages }: { messages: AgentMessage[] }) => {
       const changed = messages.find(({ timestamp }) => timestamp === 2);
@@ -261,7 +261,7 @@ it("a message that no context handler changes stays the object that earlier requ
   }
 });
 
-it("only who may change a request keeps it from being made of earlier ones", () => {
+it("only a handler that can change requests prevents their reuse", () => {
   const asks = (name: ExtensionEventName): boolean => {
     let seen: StreamOptions | undefined;
     const stream: StreamFunction = (_model, _context, options) => {
@@ -302,7 +302,7 @@ it("context handlers cannot add a malformed message", async () => {
   }
 });
 
-it("messages of handlers are mended like those of files", async () => {
+it("messages from handlers are repaired like those from files", async () => {
   const content = [{ type: "text" }, { type: "text", text: "kept" }];
   const { runner } = runnerOf("message_end", () => ({ message: { role: "user", content } }));
   expect(await askMessageEnd(runner, user("original"))).toEqual({
@@ -343,7 +343,7 @@ it("requests are replaced and headers changed before they are sent", async () =>
 describe("user_bash", () => {
   const command = { command: "ls", excludeFromContext: false, cwd: "/" };
 
-  it("takes the first answer", async () => {
+  it("is answered by the first handler with an answer", async () => {
     const result = { output: "mine", cancelled: false, truncated: false };
     const { runner } = runnerOf(
       "user_bash",
@@ -354,7 +354,7 @@ describe("user_bash", () => {
     expect(await askUserBash(runner, command)).toEqual({ result });
   });
 
-  it("does not run the command when a handler fails or answers nonsense", async () => {
+  it("does not run if a handler fails or returns an invalid answer", async () => {
     await expect(askUserBash(runnerOf("user_bash", fails).runner, command)).rejects.toThrow(
       /broken/,
     );
@@ -363,7 +363,7 @@ describe("user_bash", () => {
   });
 });
 
-it("session changes are called off by the first handler that cancels", async () => {
+it("session changes are cancelled by the first handler that cancels", async () => {
   const { runner } = runnerOf(
     "session_before_tree",
     () => ({ label: "kept" }),
@@ -382,7 +382,7 @@ it("session changes are called off by the first handler that cancels", async () 
   expect(await askBeforeSession(runner, event)).toEqual({ label: "kept", cancel: true });
 });
 
-it("summaries without their parts are reported and left out", async () => {
+it("incomplete summaries are reported and left out", async () => {
   const own = { summary: "mine", firstKeptEntryId: "a", tokensBefore: 1 };
   const given = [{ ...own, summary: 5 }, { summary: "x" }, "text", own];
   const compact = runnerOf(
@@ -397,7 +397,7 @@ it("summaries without their parts are reported and left out", async () => {
   expect(move.failures).toHaveLength(1);
 });
 
-it("places of skills and templates add up, without malformed paths", async () => {
+it("folders of skills and templates accumulate, without malformed paths", async () => {
   const { runner } = runnerOf(
     "resources_discover",
     () => ({ skillPaths: ["/a", ["/x"], 7], promptPaths: "/y" }),

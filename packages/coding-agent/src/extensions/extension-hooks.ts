@@ -41,7 +41,7 @@ import { runDecidedShell } from "./hooks/user-bash.ts";
 import type { SessionPort } from "./port/session-port.ts";
 import type { UiPort } from "./ui/ui-port.ts";
 
-/** How long extensions may take over the end of the host. */
+/** How long extensions may delay the end of the host. */
 const FAREWELL_MS = 2000;
 
 export interface ExtensionHooksOptions {
@@ -49,7 +49,7 @@ export interface ExtensionHooksOptions {
   readonly place: { readonly cwd: string };
   readonly openOutput: () => OutputFile;
   readonly ui: UiPort;
-  /** Takes over places of skills and templates that extensions name. */
+  /** Adds the folders of skills and templates that extensions name. */
   readonly addResources: (paths: { skillPaths: string[]; promptPaths: string[] }) => void;
 }
 
@@ -117,11 +117,11 @@ export class ExtensionHooks implements SessionHooks {
     await this.#discoverResources("startup");
     await this.#prepare();
     await this.#knowPrompt();
-    // A host that ends at once says only that.
+    // A host that ends during its start emits only the shutdown.
     if (!this.#hasEnded) await this.#runner.emit({ type: "session_start", reason: "startup" });
   }
 
-  /** What asks for the system prompt gets it at once, so it has to be there before. */
+  /** Extensions read the system prompt synchronously, so it must be built in advance. */
   async #knowPrompt(): Promise<void> {
     if (this.#options.system.mentions("getSystemPrompt")) await this.#port?.buildSystemPrompt();
   }
@@ -232,7 +232,7 @@ export class ExtensionHooks implements SessionHooks {
       reason: change,
       previousSessionFile: previousPath,
     });
-    // Older extensions know these.
+    // Events for older extensions.
     const previousSessionFile = previousPath;
     await (change === "fork"
       ? this.#runner.emit({ type: "session_fork", previousSessionFile })
@@ -306,7 +306,7 @@ export class ExtensionHooks implements SessionHooks {
   async end(): Promise<void> {
     this.#hasEnded = true;
     const told = this.#options.system.shutdown({ reason: "quit" });
-    // A handler that never ends must not keep the host from ending.
+    // A handler that never returns must not keep the host from ending.
     await within(FAREWELL_MS, told);
   }
 

@@ -34,7 +34,7 @@ function host() {
 }
 
 describe("loading", () => {
-  it("runs TypeScript with enums and parameter properties, and what it imports of its own", async () => {
+  it("runs TypeScript with enums and parameter properties, including the extension's own imports", async () => {
     put("extensions/one/helper.ts", "export enum Colour { Red = 'red' }\n");
     put(
       "extensions/one/index.ts",
@@ -83,7 +83,7 @@ describe("loading", () => {
     expect(result?.content).toEqual([{ type: "text", text: "one,2000,2,true" }]);
   });
 
-  it("finds dependencies in the extension's own node_modules, also through a link", async () => {
+  it("finds dependencies in the extension's own node_modules, even through a link", async () => {
     put("elsewhere/node_modules/dep/package.json", `{"name":"dep","main":"index.js"}`);
     put("elsewhere/node_modules/dep/index.js", `module.exports = { name: "from-dep" };`);
     put(
@@ -110,7 +110,7 @@ describe("loading", () => {
     expect(system.runner.commands.map(({ name }) => name)).toEqual(["later"]);
   });
 
-  it("says which extension is broken and loads the others", async () => {
+  it("reports a broken extension and loads the others", async () => {
     put("extensions/a.ts", "export default (pi) => {");
     put("extensions/b.ts", "export const name = 1;");
     put("extensions/c.ts", `throw new Error("at import");`);
@@ -124,7 +124,7 @@ describe("loading", () => {
     expect(messages[2]).toContain("at import");
   });
 
-  it("takes back everything of a factory that fails half-way", async () => {
+  it("removes everything that a factory registered before it failed", async () => {
     put(
       "extensions/half.ts",
       `export default (pi) => {
@@ -146,7 +146,7 @@ describe("loading", () => {
     ]);
   });
 
-  it("refuses actions while loading, and registrations that cannot work", async () => {
+  it("refuses actions while loading, and invalid registrations", async () => {
     put(
       "extensions/early.ts",
       `export default (pi) => pi.sendMessage({ customType: "x", content: "y" });`,
@@ -165,7 +165,7 @@ describe("loading", () => {
     ]);
   });
 
-  it("keeps an extension whose registrations are odd: a tool without a schema, a command without a handler", async () => {
+  it("keeps an extension with incomplete registrations: a tool without a schema, a command without a handler", async () => {
     put(
       "extensions/odd.ts",
       `export default (pi) => {
@@ -213,7 +213,7 @@ describe("conflicts", () => {
     expect(system.diagnostics).toHaveLength(2);
   });
 
-  it("gives extensions of the command line precedence over those found", async () => {
+  it("gives extensions from the command line precedence over discovered ones", async () => {
     put(
       "extensions/a.ts",
       `export default (pi) => pi.registerCommand("x", { description: "found", handler() {} });`,
@@ -232,7 +232,7 @@ describe("conflicts", () => {
 });
 
 describe("flags", () => {
-  it("gives the command line's value, the default without one, and warns of unknown flags", async () => {
+  it("have the command line's value or the default, and unknown flags are reported", async () => {
     put(
       "extensions/flags.ts",
       `export default (pi) => {
@@ -264,7 +264,7 @@ describe("a session that ends", () => {
     globalThis.tauTest = { pi, context: () => context };
   };`;
 
-  it("leaves stale objects that refuse to act on the next one", async () => {
+  it("leaves stale objects that refuse to act on the next session", async () => {
     put("extensions/a.ts", remembers);
     const { system } = systemIn(dir);
     await system.load("own");
@@ -296,7 +296,7 @@ describe("a session that ends", () => {
     expect(port.calls).toEqual([["setName", "quit"]]);
   });
 
-  it("reads changed code at a reload", async () => {
+  it("loads changed code on reload", async () => {
     const file = put(
       "extensions/a.ts",
       `export default (pi) => pi.registerCommand("one", { handler() {} });`,
@@ -310,7 +310,7 @@ describe("a session that ends", () => {
   });
 });
 
-it("asks the user's extensions whether to trust a project; the first opinion counts", async () => {
+it("asks the user's extensions whether to trust a project; the first answer wins", async () => {
   put(
     "extensions/a.ts",
     `export default (pi) => pi.on("project_trust", () => ({ trusted: "undecided" }));`,

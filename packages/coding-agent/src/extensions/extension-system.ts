@@ -45,11 +45,11 @@ import { VirtualModels } from "./providers/virtual-models.ts";
 import type { UiPort } from "./ui/ui-port.ts";
 
 export interface ExtensionSystemOptions extends Omit<DiscoverOptions, "part" | "entries"> {
-  /** The setting `extensions`, asked for again at a reload. */
+  /** The setting `extensions`, which is read again on reload. */
   readonly entries: () => readonly ResourceEntry[];
   readonly hostModules: HostModules;
   readonly factories?: readonly (InlineFactory | ExtensionFactory)[];
-  /** Unknown long flags of the command line. */
+  /** Long command-line flags that the host does not know. */
   readonly flagValues: ReadonlyMap<string, string | true>;
   readonly mode: ExtensionMode;
   readonly ui: UiPort;
@@ -61,15 +61,15 @@ export interface ExtensionSystemOptions extends Omit<DiscoverOptions, "part" | "
 
 type Part = "own" | "project";
 
-/** One set of instances of all extensions, and what they act on. */
+/** One instance of each extension, and what they act on. */
 interface Generation {
   readonly binding: Binding;
   readonly runner: ExtensionRunner;
 }
 
 /**
- * The extensions of one host: found, loaded, run, told of sessions that begin and end. A new session
- * gets new instances of the same code; a reload reads the code again.
+ * The extensions of a host: it finds, loads and runs them, and tells them when sessions begin and end. A new session
+ * gets new instances of the same code; a reload also reads the code again.
  */
 export class ExtensionSystem {
   readonly #options: ExtensionSystemOptions;
@@ -113,7 +113,7 @@ export class ExtensionSystem {
     this.#generation = this.#createGeneration([]);
   }
 
-  /** Asks extensions of the session that is there now. */
+  /** The runner for the extensions of the current session. */
   get runner(): ExtensionRunner {
     return this.#generation.runner;
   }
@@ -122,18 +122,18 @@ export class ExtensionSystem {
     return this.#stream;
   }
 
-  /** Whether the code of some extension has a word. */
+  /** Whether the code of any extension contains a word. */
   mentions(word: "modelRegistry" | "getSystemPrompt"): boolean {
     return this.#factories.some(({ mentions }) => mentions.has(word));
   }
 
-  /** What was wrong with extensions, conflicts and unknown flags included. */
+  /** Problems with extensions, including conflicts and unknown flags. */
   get diagnostics(): readonly Diagnostic[] {
     const untrusted = this.#parts.has("project") ? [] : this.#untrusted;
     return [...this.#diagnostics, ...untrusted, ...this.runner.conflicts, ...this.#unknownFlags()];
   }
 
-  /** Loads and runs the extensions of one part: the user's own ones before the project's. */
+  /** Loads and runs one group of extensions: the user's own before the project's. */
   async load(part: Part): Promise<void> {
     this.#parts.add(part);
     const known = new Set(this.#factories.map(({ file }) => file.realPath));
@@ -151,7 +151,7 @@ export class ExtensionSystem {
     this.#generation = this.#createGeneration(all, before.binding);
   }
 
-  /** The decision of the user's extensions about trusting the project. */
+  /** Asks the user's extensions whether to trust the project. */
   askTrust() {
     return askProjectTrust(this.runner, this.#options.cwd);
   }
@@ -159,28 +159,28 @@ export class ExtensionSystem {
   async bind(port: SessionPort): Promise<void> {
     this.#hasEnded = false;
     if (this.mentions("modelRegistry")) {
-      // Models that cannot be listed must not keep the session from beginning.
+      // A failure to list models must not keep the session from starting.
       await this.#models.refresh().catch((error) => this.#fail("modelRegistry", error));
     }
     this.#generation.binding.bind(port);
     this.mcpServers.tell();
   }
 
-  /** Tells extensions that the session they are bound to ends; once for each session. */
+  /** Tells extensions that their session ends, once for each session. */
   async shutdown(event: {
     readonly reason: "quit" | "reload" | "new" | "resume" | "fork";
     readonly targetSessionFile?: string | undefined;
   }): Promise<void> {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    // Nobody answers any more when the host ends.
+    // Nobody can answer dialogs once the host ends.
     if (event.reason === "quit") this.#options.ui.close();
     else this.#options.ui.settleAll("end");
     await this.runner.emit({ type: "session_shutdown", ...event });
     this.#options.ui.settleAll("end");
   }
 
-  /** Makes new instances for another session; the old ones are stale from now on. */
+  /** Creates new instances for another session; the old ones become stale. */
   async renew(reason: string, port: SessionPort): Promise<void> {
     this.#retire(reason);
     const binding = new Binding();
@@ -189,13 +189,13 @@ export class ExtensionSystem {
     await this.bind(port);
   }
 
-  /** The session that there is now. */
+  /** The current session. */
   #port(member: string): SessionPort | undefined {
     const { binding } = this.#generation;
     return binding.isBound ? binding.port(member) : undefined;
   }
 
-  /** Looks for extensions and reads their code again. */
+  /** Discovers extensions again and reloads their code. */
   async reload(port: SessionPort): Promise<void> {
     this.#diagnostics = [];
     const files: ExtensionFile[] = [];
@@ -226,7 +226,7 @@ export class ExtensionSystem {
     return factories;
   }
 
-  /** Runs factories; what one that fails has registered so far does not count. */
+  /** Runs factories; registrations of a factory that fails are discarded. */
   async #instantiate(factories: readonly LoadedFactory[], binding: Binding): Promise<Extension[]> {
     const extensions: Extension[] = [];
     for (const loaded of factories) {
@@ -288,7 +288,7 @@ export class ExtensionSystem {
     return extensions;
   }
 
-  /** What the function of an extension makes: the start waits for it. */
+  /** Waits for the result of an extension's factory, which the start depends on. */
   #made<Made>(extension: Extension, made: Made | Promise<Made>): Promise<Made> {
     return inTime(made, {
       isAsking: () => this.#options.ui.isAsking,
@@ -376,7 +376,7 @@ export class ExtensionSystem {
   }
 }
 
-/** Notes what is listened to, so that it can be taken back. */
+/** Records listeners, so that they can be removed. */
 function recording(channels: EventChannels, removers: (() => void)[]) {
   return {
     on: (channel: string, handler: (data: unknown) => unknown) => {

@@ -53,7 +53,7 @@ const extension = `
   }
 `;
 
-it("values of extensions that JSON cannot write cost no turn, no entry and no frame", async () => {
+it("values that JSON cannot represent break no turn, no entry and no frame", async () => {
   const file = join(temporaryFolder(), "odd.mjs");
   writeFileSync(file, extension);
   const requests: ExtensionUiRequest[] = [];
@@ -88,7 +88,7 @@ it("values of extensions that JSON cannot write cost no turn, no entry and no fr
   expect([...new Set(errors.map(({ event }) => event))]).toEqual(["turn_start"]);
   recordFrames(requests);
   expect(requests.map(({ method }) => method)).toHaveLength(11);
-  // What is in memory is what is in the file, and can be copied.
+  // Memory and file agree, and the messages can be cloned.
   expect(structuredClone(session.messages)).toHaveLength(session.messages.length);
   const kept = written().slice(1);
   expect(kept).toEqual(session.log.tree.entries.map((entry) => JSON.parse(encodeLine(entry))));
@@ -118,7 +118,7 @@ const counting = `
   }
 `;
 
-it("a message that a context handler keeps and changes is sent as it is now", async () => {
+it("a message that a context handler keeps and changes is sent in its current form", async () => {
   const server = await startLoopbackServer({
     scenario: ({ messages }) =>
       messages.filter(({ role }) => role === "toolResult").length < 2

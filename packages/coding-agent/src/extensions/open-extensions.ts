@@ -17,7 +17,7 @@ import { createHeadlessUiPort, createUiPort, type ShowNotice, type UiPort } from
 export interface OpenExtensionsOptions extends Omit<ExtensionSystemOptions, "ui" | "onFailure"> {
   /** Sends dialogs and notices to a client; without it there is no user interface. */
   readonly sendUiRequest: ((request: ExtensionUiRequest) => void) | undefined;
-  /** Shows notices where there is no client. */
+  /** Shows notices if there is no client. */
   readonly showNotice?: ShowNotice | undefined;
   readonly requests: HostRequests;
   readonly onShutdown: (() => void) | undefined;
@@ -31,7 +31,7 @@ export interface ConnectedParts {
   readonly textCommands: () => Promise<readonly SlashCommandInfo[]>;
 }
 
-/** The extensions of one session, from discovery to the end. */
+/** The extensions of one session, from discovery to shutdown. */
 export class OpenExtensions {
   readonly system: ExtensionSystem;
   readonly hooks: ExtensionHooks;
@@ -125,7 +125,7 @@ export class OpenExtensions {
     });
   }
 
-  /** Before there is a session nobody listens. */
+  /** Before the session exists, there are no listeners. */
   #send(request: ExtensionUiRequest, send: (request: ExtensionUiRequest) => void): void {
     if (this.#session !== undefined) send(request);
   }

@@ -11,7 +11,7 @@ export function pendingMessages(agent: AgentQueues): readonly AgentMessage[] {
   return [agent.steering, agent.followUp, agent.nextTurn].flatMap((queue) => [...queue.messages]);
 }
 
-/** The conversation as it would be with these entries at its end. */
+/** The conversation as it would be with these entries appended. */
 export function messagesWith(
   conversation: Conversation,
   drafts: readonly BoundaryDraft[],
@@ -24,7 +24,7 @@ export function messagesWith(
   return buildSessionContext([...conversation.log.tree.branch(), ...added]).messages;
 }
 
-/** Writes entries; the conversation then says the same as the file. */
+/** Writes entries, and updates the conversation to match the file. */
 export async function addEntries(
   session: Pick<AgentSession, "deliver">,
   conversation: Conversation,
@@ -46,7 +46,7 @@ function entryOf(draft: BoundaryDraft, { messages }: Conversation): NewEntry {
       return { ...draft, display: draft.display ?? true };
     case "compaction": {
       const tokensBefore = contextTokens(messages);
-      // No entry has this id: nothing is kept.
+      // No entry has this id, so nothing is kept.
       const firstKeptEntryId = draft.firstKeptEntryId ?? "";
       return { ...draft, firstKeptEntryId, tokensBefore, fromHook: true };
     }

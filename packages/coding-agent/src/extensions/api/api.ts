@@ -67,7 +67,7 @@ export interface ExecOptions {
   /** Milliseconds, after which the command and its children are killed. */
   readonly timeout?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Bytes to keep of each stream; 10 MiB by default. */
+  /** The maximum bytes to keep of each stream; 10 MiB by default. */
   readonly maxBuffer?: number | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
@@ -83,7 +83,7 @@ export interface ExecResult {
   readonly truncated: boolean;
 }
 
-/** What `getCommands` lists. */
+/** A command in the list of `getCommands`. */
 export type SlashCommandInfo = CommandInfo;
 
 /** Messages between extensions. */
@@ -92,21 +92,21 @@ export interface ExtensionEvents {
   emit(channel: string, data?: unknown): void;
 }
 
-/** All members of a union at once. */
+/** The intersection of all members of a union. */
 type Intersection<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
   all: infer All,
 ) => void
   ? All
   : never;
 
-/** One overload for each event, so that literals in what a handler returns keep their types. */
+/** One overload for each event, so that literals in a handler's return value keep their types. */
 type AddHandler = Intersection<
   {
     [Name in ExtensionEventName]: (event: Name, handler: ExtensionHandler<Name>) => () => void;
   }[ExtensionEventName]
 >;
 
-/** What an extension's factory gets. */
+/** The API that an extension's factory receives. */
 export interface ExtensionApi {
   /** Adds a handler and returns a function that removes it. */
   readonly on: AddHandler;
@@ -120,13 +120,17 @@ export interface ExtensionApi {
   registerMarkdownTransformer(transformer: unknown): () => void;
   registerToolRenderer(resolver: unknown): () => void;
   registerProvider(name: string, config: ProviderConfig): void;
-  /** A provider that finds its keys and streams itself, replacing any with its id. */
+  /**
+   * Registers a provider that finds its keys and streams itself, replacing any provider with its
+   * id.
+   */
   registerProvider(provider: NativeProvider): void;
   unregisterProvider(name: string): void;
   registerMcpServer(name: string, config: unknown): void;
   unregisterMcpServer(name: string): void;
   /**
-   * Those of all extensions. The host connects to none; an extension that connects reads them here.
+   * The servers registered by all extensions. An extension that handles `mcp_servers_change`
+   * connects to them itself.
    */
   getMcpServers(): RegisteredMcpServer[];
   registerVirtualModel(definition: VirtualModel): void;

@@ -26,16 +26,22 @@ export interface ReadonlySession {
   getEntry(id: string): SessionEntry | undefined;
   getEntries(): SessionEntry[];
   getEntryCount(): number;
-  /** False for a session that lives in memory only. */
+  /** False for an in-memory session. */
   isPersisted(): boolean;
-  /** The latest compaction of the branch, if any, and the other entries that count. */
+  /**
+   * The latest compaction of the branch, if any, and the other entries that are part of the
+   * context.
+   */
   buildContextEntries(): SessionEntry[];
-  /** Root to `fromId`, or to the leaf. */
+  /** The entries from the root to `fromId`, or to the leaf. */
   getBranch(fromId?: string): SessionEntry[];
   getChildren(parentId: string): SessionEntry[];
   getLabel(id: string): string | undefined;
   getTree(): SessionTreeNode[];
-  /** What the model gets for the current branch, with the model and level it names. */
+  /**
+   * The messages that the model receives for the current branch, with the branch's model and
+   * thinking level.
+   */
   buildSessionContext(): {
     readonly messages: unknown[];
     readonly thinkingLevel: string;
@@ -47,7 +53,7 @@ export interface ReadonlySession {
 export interface ContextUsage {
   readonly tokens: number | null;
   readonly contextWindow: number;
-  /** 0 to 100. */
+  /** From 0 to 100. */
   readonly percent: number | null;
 }
 
@@ -61,7 +67,9 @@ export interface CompactOptions {
 /** How the host talks to people. */
 export type ExtensionMode = "tui" | "rpc" | "json" | "print";
 
-/** What an event handler or tool gets besides its event. Members are live, not copies. */
+/**
+ * What an event handler or tool receives in addition to its event. Members are live, not copies.
+ */
 export interface ExtensionContext extends ManagedTimers {
   readonly ui: ExtensionUi;
   readonly mode: ExtensionMode;
@@ -76,7 +84,7 @@ export interface ExtensionContext extends ManagedTimers {
   readonly models: {
     list(): Model[];
     current(): Model | undefined;
-    /** The model of `provider/id`, or of an id that is unique. */
+    /** The model named `provider/id`, or with a unique id. */
     resolve(name: string): Model | undefined;
     family(model: Model): string;
   };
@@ -93,7 +101,7 @@ export interface ExtensionContext extends ManagedTimers {
   isProjectTrusted(): boolean;
   abort(): void;
   hasPendingMessages(): boolean;
-  /** Ends the host as soon as it is idle and everything is answered. */
+  /** Ends the host as soon as it is idle and has answered everything. */
   shutdown(): void;
   getContextUsage(): ContextUsage | undefined;
   /** Begins a compaction and returns at once. */
@@ -115,7 +123,7 @@ export interface NewSessionOptions {
   readonly withSession?: ((context: CommandContext) => void | Promise<void>) | undefined;
 }
 
-/** What `setup` of a new session may write. */
+/** What the `setup` of a new session may write. */
 export interface SessionSetup extends ReadonlySession {
   appendMessage(message: unknown): string;
   appendCustomEntry(customType: string, data?: unknown): string;
@@ -168,7 +176,7 @@ export interface SystemPromptOptions {
   sections: Record<string, string>;
 }
 
-/** What a tool gets: it may also run other tools. */
+/** What a tool receives: a context that can also run other tools. */
 export interface ToolContext extends ExtensionContext {
   /** The active tools. */
   readonly tools: readonly {
@@ -196,7 +204,7 @@ export interface NestedOutcome {
   readonly durationMs: number;
 }
 
-/** What the handler of a command gets: it may also change sessions. */
+/** What the handler of a command receives: a context that can also change sessions. */
 export interface CommandContext extends ExtensionContext {
   /** What the system prompt is built from. */
   getSystemPromptOptions(): SystemPromptOptions;
@@ -210,6 +218,6 @@ export interface CommandContext extends ExtensionContext {
     sessionPath: string,
     options?: Pick<NewSessionOptions, "withSession">,
   ): Promise<Cancellable>;
-  /** Loads extensions, settings, skills and templates again. */
+  /** Reloads extensions, settings, skills and templates. */
   reload(): Promise<Cancellable>;
 }

@@ -1,6 +1,6 @@
 import { errorMessage } from "@tau-agent/rpc-protocol/plain";
 
-/** Why something of the extension system was refused; also a cause for an extension's own code. */
+/** Why the extension system refused something, or that an extension's own code failed. */
 export type ExtensionErrorCode =
   | "load_failed"
   | "invalid_registration"
@@ -9,7 +9,7 @@ export type ExtensionErrorCode =
   | "not_supported"
   | "handler_failed";
 
-/** An extension asked for something that cannot be, or failed itself; `code` says which. */
+/** An invalid request of an extension, or a failure in it; `code` says which. */
 export class ExtensionError extends Error {
   override readonly name = "ExtensionError";
   readonly code: ExtensionErrorCode;

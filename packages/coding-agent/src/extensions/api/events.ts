@@ -19,7 +19,7 @@ import type {
 import type { TreeMove } from "../../run/session-hooks.ts";
 import type { SystemPromptOptions } from "./context.ts";
 
-/** Pairs what handlers get with what they may return. */
+/** Pairs what a handler receives with what it may return. */
 interface Pair<Payload, Result = undefined> {
   readonly payload: Payload;
   readonly result: Result;
@@ -57,7 +57,7 @@ export type UserBashOutput = Pick<
   "output" | "exitCode" | "cancelled" | "truncated" | "fullOutputPath"
 >;
 
-/** Runs shell commands elsewhere, for example over ssh. */
+/** Runs shell commands in another place, for example over ssh. */
 export interface BashOperations {
   exec(
     command: string,
@@ -86,7 +86,7 @@ export interface SystemMessage {
   readonly timestamp: number;
 }
 
-/** An entry that an extension adds where a turn or a run ends. */
+/** An entry that an extension adds at the end of a turn or a run. */
 export type BoundaryDraft =
   | { readonly type: "custom"; readonly customType: string; readonly data?: unknown }
   | ({ readonly type: "custom_message" } & CustomMessageInput)
@@ -99,17 +99,17 @@ export type BoundaryDraft =
   | {
       readonly type: "compaction";
       readonly summary: string;
-      /** Null keeps nothing of the earlier conversation. */
+      /** Null keeps nothing of the earlier conversation verbatim. */
       readonly firstKeptEntryId: string | null;
       readonly details?: unknown;
     };
 
-/** The end of a turn or a run, with what earlier handlers want there. */
+/** The end of a turn or a run, with what earlier handlers requested there. */
 export interface Boundary {
   readonly entries: readonly BoundaryDraft[];
   readonly continue: boolean;
   readonly outcome: "completed" | "aborted" | "error";
-  /** The conversation with these entries; computed when read. */
+  /** The conversation including these entries; computed when read. */
   readonly context: {
     readonly contextMessages: readonly AgentMessage[];
     readonly llmMessages: readonly LlmMessage[];
@@ -119,22 +119,22 @@ export interface Boundary {
   };
 }
 
-/** Replaces what earlier handlers want. */
+/** Replaces the requests of earlier handlers. */
 export interface BoundaryResult {
   readonly entries?: readonly BoundaryDraft[] | undefined;
-  /** Calls the model once more, even if it had nothing left to do. */
+  /** Whether to call the model once more, even if it had nothing left to do. */
   readonly continue?: boolean | undefined;
 }
 
 type StartReason = "startup" | "reload" | "new" | "resume" | "fork";
 type ShutdownReason = "quit" | "reload" | "new" | "resume" | "fork";
 
-/** Before something that can be cancelled. */
+/** The answer to an event before something that can be cancelled. */
 interface CancelResult {
   readonly cancel?: boolean | undefined;
 }
 
-/** Every event: what handlers get (besides `type`) and what they may return. */
+/** Every event: what handlers receive (in addition to `type`) and what they may return. */
 export interface ExtensionEventMap {
   project_trust: Pair<
     { cwd: string },
@@ -270,7 +270,7 @@ export interface ExtensionEventMap {
       block?: boolean | undefined;
       reason?: string | undefined;
       terminate?: boolean | undefined;
-      /** Instead of changing the event's own. */
+      /** New arguments, as an alternative to changing the event's `input`. */
       input?: Record<string, unknown> | undefined;
     }
   >;
@@ -300,7 +300,7 @@ export interface ExtensionEventMap {
 /** Name of an event. */
 export type ExtensionEventName = keyof ExtensionEventMap;
 
-/** What a handler of an event gets. */
+/** What a handler of an event receives. */
 export type ExtensionEvent<Name extends ExtensionEventName> = {
   type: Name;
 } & ExtensionEventMap[Name]["payload"];

@@ -4,7 +4,7 @@ import { managedTimers } from "./managed-timers.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it("hands on what was given, and reports what fails now or later without ending", async () => {
+it("passes arguments on, and reports immediate and later failures without ending the host", async () => {
   const failures: unknown[] = [];
   const seen: unknown[] = [];
   const timers = managedTimers(
@@ -27,7 +27,7 @@ it("hands on what was given, and reports what fails now or later without ending"
   ]);
 });
 
-it("runs nothing once its session is over", async () => {
+it("runs nothing after its session has ended", async () => {
   let isAlive = true;
   let count = 0;
   const timers = managedTimers(

@@ -1,4 +1,4 @@
-/** Timers that end with the session and report what fails in them. */
+/** Timers that end with the session and report failures in their callbacks. */
 export interface ManagedTimers {
   setTimeout(
     callback: (...given: never[]) => unknown,
@@ -13,7 +13,7 @@ export interface ManagedTimers {
   clearTimer(timer: NodeJS.Timeout | undefined): void;
 }
 
-/** Makes timers; once `isAlive` says no they run no more. None keeps the host from ending. */
+/** Creates timers; they no longer run once `isAlive` returns false. None keeps the host alive. */
 export function managedTimers(
   isAlive: () => boolean,
   onFailure: (event: string, error: unknown) => void,

@@ -11,11 +11,11 @@ export type ModelAuth =
     }
   | { readonly ok: false; readonly error: string };
 
-/** The models an extension can see, as known when extensions were loaded or last refreshed. */
+/** The models that an extension can see, as of the last load or refresh. */
 export interface ExtensionModels {
   find(provider: string, modelId: string): Model | undefined;
   getAll(): Model[];
-  /** Models whose provider has some source of a key. */
+  /** Models whose provider has a key. */
   getAvailable(): Model[];
   getError(): string | undefined;
   getProviderDisplayName(provider: string): string;
@@ -24,13 +24,13 @@ export interface ExtensionModels {
   getApiKey(model: Model): Promise<string | undefined>;
   getApiKeyForProvider(provider: string): Promise<string | undefined>;
   getApiKeyAndHeaders(model: Model): Promise<ModelAuth>;
-  /** Requests one reply of a model with the host's key, headers and address. */
+  /** Requests one reply from a model with the host's key, headers and address. */
   complete(model: Model, context: unknown, options?: unknown): Promise<AssistantMessage>;
   /** A streaming reply: iterate it, or await `result()`. */
   stream(model: Model, context: unknown, options?: unknown): ReplyStream;
   streamSimple(model: Model, context: unknown, options?: unknown): ReplyStream;
   getProvider(id: string): ProviderView | undefined;
-  /** Key and headers of a provider; undefined without any. */
+  /** The key and headers of a provider; undefined if it has none. */
   getProviderAuth(provider: string): Promise<
     | {
         readonly auth: {
@@ -61,7 +61,7 @@ interface ReplyStream extends AsyncIterable<AssistantMessageEvent> {
   result(): Promise<AssistantMessage>;
 }
 
-/** What is visible of a provider. */
+/** The visible properties of a provider. */
 export interface ProviderView {
   readonly id: string;
   readonly name?: string | undefined;
@@ -109,8 +109,8 @@ export interface ProviderOAuth {
   readonly name?: string | undefined;
   readonly login?: unknown;
   refreshToken(credentials: OAuthTokens, signal?: AbortSignal): Promise<OAuthTokens>;
-  /** What a request contains; the access token by default. */
+  /** The key to send; the access token by default. */
   getApiKey?(credentials: OAuthTokens): string;
-  /** The models available with a login. */
+  /** Changes the available models for a login. */
   modifyModels?(models: Model[], credentials: OAuthTokens): Model[];
 }

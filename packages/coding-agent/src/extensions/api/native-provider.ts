@@ -1,19 +1,19 @@
 import type { Model } from "@tau-agent/rpc-protocol/messages";
 
-/** What a request carries besides its content. */
+/** Address, key and headers of a request. */
 interface NativeAuth {
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly baseUrl?: string | undefined;
 }
 
-/** What a provider can find a key with. */
+/** What a provider can use to find a key. */
 interface KeySearch {
   readonly ctx: {
     env(name: string): Promise<string | undefined>;
     fileExists(path: string): Promise<boolean>;
   };
-  /** What auth.json holds for the provider. */
+  /** The provider's entry in auth.json. */
   readonly credential?: { readonly type: "api_key"; readonly key: string } | undefined;
   readonly signal: AbortSignal;
 }
@@ -30,7 +30,7 @@ interface NativeLogin extends OAuthTokens {
   readonly type: "oauth";
 }
 
-/** How a whole provider finds its keys and uses logins. */
+/** How a native provider finds its keys and uses logins. */
 export interface NativeProviderAuth {
   readonly apiKey?:
     | {
@@ -61,7 +61,7 @@ export interface NativeProvider {
   getModels(): readonly (Pick<Model, "id"> & Partial<Model>)[];
   /** Fetches the list of models again; gives up after five seconds. */
   refreshModels?(context: object): Promise<void>;
-  /** The models available with this credential. */
+  /** Filters the models for a credential. */
   filterModels?(
     models: ReturnType<NativeProvider["getModels"]>,
     credential: object | undefined,
@@ -70,7 +70,7 @@ export interface NativeProvider {
   readonly streamSimple: ProviderStream;
 }
 
-/** Streams a reply as pi's stream events; the last one carries the message. */
+/** Streams a reply as pi's stream events; the last event contains the message. */
 export type ProviderStream = (
   model: Model,
   context: unknown,

@@ -9,7 +9,7 @@ export interface ExtensionToolResult {
   /** For clients; not seen by the model. */
   readonly details?: unknown;
   readonly isError?: boolean | undefined;
-  /** Ends the run if every result of the batch asks for it. */
+  /** Ends the run if every result of the reply's calls asks for it. */
   readonly terminate?: boolean | undefined;
   readonly usage?: ToolResult["usage"];
   readonly structuredContent?: unknown;
@@ -43,9 +43,9 @@ export interface ExtensionTool<Parameters = Record<string, unknown>> {
   prepareArguments?(received: Record<string, unknown>): Record<string, unknown>;
   /** `parallel` lets adjacent calls run together; `sequential` by default. */
   readonly executionMode?: "sequential" | "parallel" | undefined;
-  /** It changes nothing: permissions do not ask before it. */
+  /** Whether it changes nothing: permissions allow it without a question. */
   readonly readOnly?: boolean | undefined;
-  /** Its results may hold text that others wrote: models read them in a fence, as data. */
+  /** Whether results may contain text by others: models receive them in a fence, as data. */
   readonly openWorld?: boolean | undefined;
   readonly annotations?: { readonly readOnlyHint?: boolean | undefined } | undefined;
   /** `false` registers the tool without activating it; `true` by default. */
@@ -58,7 +58,7 @@ export interface ExtensionTool<Parameters = Record<string, unknown>> {
   readonly renderShell?: unknown;
 }
 
-/** What `getAllTools` says of a tool. */
+/** An entry in the list of `getAllTools`. */
 export interface ToolInfo {
   readonly name: string;
   readonly description: string;
@@ -67,5 +67,5 @@ export interface ToolInfo {
   readonly sourceInfo: SourceInfo;
 }
 
-/** Where something registered comes from. */
+/** Where a registered item comes from. */
 export type SourceInfo = CommandSource;

@@ -1,4 +1,4 @@
-/** How a dialog may end without an answer. */
+/** Ways for a dialog to end without an answer. */
 export interface DialogOptions {
   /** Dismisses the dialog after this many milliseconds. */
   readonly timeout?: number | undefined;
@@ -41,9 +41,9 @@ export interface ClientUi {
   input(title: string, placeholder?: string, dialog?: DialogOptions): Promise<string | undefined>;
   editor(title: string, prefill?: string, dialog?: DialogOptions): Promise<string | undefined>;
   notify(message: string, type?: NotificationType): void;
-  /** Without a text, clears the status. */
+  /** Sets the status; without a text, clears it. */
   setStatus(key: string, text?: string | undefined): void;
-  /** Without lines, clears the widget; anything but lines of text is ignored. */
+  /** Sets the widget; without lines, clears it. Anything but lines of text is ignored. */
   setWidget(key: string, content?: unknown, options?: WidgetOptions): void;
   setTitle(title: string): void;
   setEditorText(text: string): void;

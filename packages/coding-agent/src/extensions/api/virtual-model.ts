@@ -3,26 +3,28 @@ import type { ExtensionContext } from "./context.ts";
 
 /** A model that can be selected and sends each request to another one. */
 export interface VirtualModel {
-  /** The provider it is listed under, with or without models of its own. */
+  /** The provider it is listed under, which may also have real models. */
   readonly provider: string;
   readonly id: string;
   readonly name?: string | undefined;
-  /** Levels to choose from; only `off` without them. */
+  /** The available thinking levels; only `off` by default. */
   readonly thinkingLevels?: readonly ThinkingLevel[] | undefined;
   readonly contextWindow?: number | undefined;
   readonly maxTokens?: number | undefined;
   readonly input?: readonly ("text" | "image")[] | undefined;
-  /** Decides where a request goes; if it throws, the request ends as an error. */
+  /** Chooses the target of a request; if it throws, the request ends with an error. */
   route(request: RouteRequest, context: ExtensionContext): Route | Promise<Route>;
 }
 
-/** A request on its way. */
+/** A request to be routed. */
 export interface RouteRequest {
   readonly model: Model;
   readonly thinkingLevel: ThinkingLevel;
-  /** What it answers: a user, the run itself, a failed request, or a caller outside of the run. */
+  /**
+   * What it responds to: a user, the run itself, a failed request, or a caller outside of the run.
+   */
   readonly reason: "user" | "continuation" | "retry" | "direct";
-  /** The model that answered last. */
+  /** The last model that answered. */
   readonly previous?: { readonly model: Model; readonly thinkingLevel?: ThinkingLevel } | undefined;
   /** The request that failed. */
   readonly failed?:
@@ -32,13 +34,13 @@ export interface RouteRequest {
         readonly message: AssistantMessage;
       }
     | undefined;
-  /** What the router last returned as its state on this branch. */
+  /** The state that the router last returned on this branch. */
   readonly state?: unknown;
   readonly messages: readonly unknown[];
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Where a request goes. */
+/** The target of a request. */
 export interface Route {
   readonly model: Model;
   readonly thinkingLevel?: ThinkingLevel | undefined;

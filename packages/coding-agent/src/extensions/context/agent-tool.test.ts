@@ -12,7 +12,7 @@ function schemaOf(parameters: object) {
   return agentToolOf({ tool, extension }, {} as ExtensionContext, nested).parameters;
 }
 
-it("offers a tool with the schema it was given, without the marks of a library", () => {
+it("offers a tool with its schema, without the schema library's internal markers", () => {
   const mark = Symbol("kind");
   const properties = { a: { type: "string" } };
   expect(schemaOf({ type: "object", properties, [mark]: 1 })).toStrictEqual({

@@ -8,7 +8,7 @@ import type { UiPort } from "../ui/ui-port.ts";
 import { createToolContext, type NestedTools } from "./nested-tools.ts";
 
 interface ToolSurroundings extends NestedTools {
-  /** Has dialogs that open meanwhile name the call. */
+  /** Runs code so that dialogs it opens name the call. */
   readonly during?: UiPort["during"] | undefined;
 }
 
@@ -54,7 +54,7 @@ interface StandardSchema {
   };
 }
 
-/** A plain copy, so that a schema library's marks are not sent to a vendor. */
+/** A plain copy, so that a schema library's internal markers are not sent to a vendor. */
 function jsonSchemaOf(parameters: object): Readonly<Record<string, unknown>> {
   const standard = (parameters as StandardSchema)["~standard"]?.jsonSchema;
   const given = standard?.input?.({ target: "draft-07" }) ?? parameters;

@@ -16,7 +16,7 @@ export interface ApiSources {
   readonly binding: Binding;
   readonly channels: ExtensionEvents;
   readonly execEnvironment: ExecEnvironment;
-  /** Values of unknown long flags of the command line. */
+  /** Values of long command-line flags that the host does not know. */
   readonly flagValues: ReadonlyMap<string, string | true>;
   readonly onFailure: (event: string, error: unknown) => void;
   readonly registerProvider: (name: string, provider: RegisteredProvider) => void;
@@ -26,7 +26,7 @@ export interface ApiSources {
   readonly commands: () => ReturnType<ExtensionApi["getCommands"]>;
   readonly mcpServers: () => ReturnType<ExtensionApi["getMcpServers"]>;
   readonly mcpServersChanged: () => void;
-  /** Members of older hosts: `typebox`, `zod`, `logger`, … */
+  /** Members that only older hosts have: `typebox`, `zod`, `logger`, … */
   readonly extras: object;
 }
 
@@ -70,7 +70,7 @@ type Registrations = Pick<
   | "unregisterVirtualModel"
 >;
 
-/** Members that work at once, even while the extension is loaded. */
+/** Members that work immediately, even while the extension is loading. */
 function registrations(sources: ApiSources): Registrations {
   const { extension, binding } = sources;
   const checked = (member: string): Extension => {
@@ -133,7 +133,9 @@ function registrations(sources: ApiSources): Registrations {
   };
 }
 
-/** @throws {Error} an entry that could not be used, or the name of another extension's server */
+/**
+ * @throws {Error} if the entry cannot be used, or the name belongs to another extension's server
+ */
 function checkMcpServer(
   name: string,
   config: unknown,
@@ -146,11 +148,11 @@ function checkMcpServer(
   throw new Error(`pi.registerMcpServer("${name}"): ${other.extensionPath} has registered it`);
 }
 
-/** Members that act on the session and so need one. */
+/** Members that act on the session, and therefore need one. */
 function actions(sources: ApiSources): Omit<ExtensionApi, keyof Registrations | "events"> {
   const { binding, execEnvironment } = sources;
   const port = (member: string) => binding.port(`pi.${member}`);
-  /** No caller awaits these, so failures are reported as the extension's error. */
+  /** No caller awaits these, so their failures are reported as the extension's errors. */
   const later = (member: string, done: Promise<unknown>): void => {
     done.catch((error: unknown) => sources.onFailure(member, error));
   };

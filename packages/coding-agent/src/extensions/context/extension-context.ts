@@ -23,7 +23,7 @@ export interface ContextSources {
 export function createContext(sources: ContextSources): ExtensionContext {
   const { binding, ui, hasUi, place, models } = sources;
   const port = (member: string) => binding.port(`ctx.${member}`);
-  // Typed read-only, but extensions write to it anyway.
+  // Typed as read-only, but extensions write to it anyway.
   const session = sessionWriter(
     () => port("sessionManager").log,
     (entry) => port("sessionManager").append(entry),
@@ -92,7 +92,7 @@ export function createContext(sources: ContextSources): ExtensionContext {
   };
 }
 
-/** `provider/id`, or an id that only one model has. */
+/** A model by `provider/id`, or by an id that is unique. */
 function modelNamed(models: ExtensionModels, name: string): Model | undefined {
   const all = models.getAvailable();
   const named = all.find(({ provider, id }) => `${provider}/${id}` === name);

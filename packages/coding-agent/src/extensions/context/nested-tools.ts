@@ -11,7 +11,7 @@ import { randomUuid } from "@tau-agent/system";
 import type { ExtensionContext, NestedOutcome, ToolContext } from "../api/context.ts";
 import { ExtensionError, reasonOf } from "../api/errors.ts";
 
-/** The tools that a tool may run, with the hooks around every call. */
+/** The tools that a tool may run, with the hooks around each call. */
 export interface NestedTools {
   active(): readonly AgentTool[];
   readonly hooks: ToolHooks;

@@ -4,7 +4,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { buildSessionContext, contextEntries, type SessionLog } from "@tau-agent/sessions/log";
 import type { ReadonlySession, SessionSetup, SessionTreeNode } from "../api/context.ts";
 
-/** A session as extensions read it; `log` is called each time. */
+/** A read-only view of a session for extensions; `log` is called on each access. */
 function sessionView(log: () => SessionLog): ReadonlySession {
   const tree = () => log().tree;
   return {
@@ -35,7 +35,7 @@ function sessionView(log: () => SessionLog): ReadonlySession {
   };
 }
 
-/** A session that can also be written, for its setup. */
+/** A writable view of a session, for its setup. */
 export function sessionWriter(
   log: () => SessionLog,
   append: SessionLog["append"] = (entry) => log().append(entry),

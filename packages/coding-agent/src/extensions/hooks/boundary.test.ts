@@ -13,7 +13,7 @@ const user = (content: string): UserMessage => ({ role: "user", content, timesta
 const note: BoundaryDraft = { type: "custom_message", customType: "note", content: "hi" };
 const end = { type: "agent_before_settle", outcome: "completed" } as const;
 
-/** Asks these handlers at the end of a run whose conversation is `messages`. */
+/** Calls these handlers at the end of a run with the conversation `messages`. */
 async function ask(messages: readonly AgentMessage[], ...handlers: Handler[]) {
   const extension = new Extension({ path: "/x.ts", realPath: "/x.ts", scope: "user" });
   for (const handler of handlers) {
@@ -47,7 +47,7 @@ async function ask(messages: readonly AgentMessage[], ...handlers: Handler[]) {
 }
 
 describe("a boundary", () => {
-  it("without requests changes nothing", async () => {
+  it("changes nothing without requests", async () => {
     expect(await ask([user("one")], () => undefined)).toMatchObject({
       isContinued: false,
       failures: [],
@@ -55,7 +55,7 @@ describe("a boundary", () => {
     });
   });
 
-  it("shows each handler the earlier requests, and uses the last one", async () => {
+  it("shows each handler the earlier requests, and applies the last one", async () => {
     const seen: unknown[] = [];
     const { isContinued, messages } = await ask(
       [],
@@ -70,13 +70,13 @@ describe("a boundary", () => {
     expect(messages).toHaveLength(1);
   });
 
-  it("refuses another turn when there is nothing to answer, and says so", async () => {
+  it("refuses another turn if there is nothing to answer, and reports that", async () => {
     const { isContinued, failures } = await ask([], () => ({ continue: true }));
     expect(isContinued).toBe(false);
     expect(failures).toMatchObject([{ event: end.type, error: expect.stringContaining("turn") }]);
   });
 
-  it("writes nothing for a handler with invalid entries", async () => {
+  it("writes nothing if a handler returns invalid entries", async () => {
     const wrong = [{ type: "message" }] as unknown as BoundaryDraft[];
     const { failures, messages } = await ask(
       [],
@@ -88,7 +88,7 @@ describe("a boundary", () => {
   });
 });
 
-it("the ids of recorded messages are found from the leaf", () => {
+it("finds the ids of recorded messages, starting at the leaf", () => {
   const log = SessionLog.create({ cwd: "/" });
   const messages = [user("one"), user("two")];
   const ids = messages.map((message) => log.append({ type: "message", message }).id);

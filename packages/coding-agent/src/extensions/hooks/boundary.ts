@@ -8,7 +8,7 @@ import type { ExtensionRunner } from "./runner.ts";
 
 type BoundaryName = "turn_end" | "agent_before_settle";
 
-/** A boundary before handlers have requested anything. */
+/** A boundary before any handler has made a request. */
 type BareBoundary = {
   [Name in BoundaryName]: Omit<ExtensionEvent<Name>, "entries" | "continue" | "context">;
 }[BoundaryName];
@@ -16,9 +16,9 @@ type BareBoundary = {
 type BoundaryPort = Pick<SessionPort, "messagesWith" | "pendingMessages" | "addEntries">;
 
 /**
- * Asks extensions what to add at the end of a turn or a run, and writes it.
+ * Asks extensions for entries at the end of a turn or a run, and writes them.
  *
- * @returns whether the model is to be called once more; never when it would have nothing to answer
+ * @returns whether to call the model once more; false if it has nothing to answer
  */
 export async function askBoundary(
   runner: ExtensionRunner,
@@ -53,7 +53,7 @@ export async function askBoundary(
   }
 }
 
-/** Building the preview takes time in proportion to the session, so build it on first read. */
+/** The preview takes time proportional to the session's length, so it is built on first read. */
 function withPreview<Event extends { readonly entries: readonly BoundaryDraft[] }>(
   event: Event,
   port: BoundaryPort,
@@ -96,7 +96,7 @@ function checkDrafts(drafts: unknown): void {
   throw new ExtensionError("handler_failed", `entries must be a list of entries: ${kinds}`);
 }
 
-/** The ids of these messages' entries, found from the leaf; none if one is missing. */
+/** The entry ids of these messages, searched from the leaf; none if a message is missing. */
 export function entryIds(log: SessionLog, messages: readonly AgentMessage[]): string[] {
   const ids = new Map<unknown, string>();
   const { tree } = log;

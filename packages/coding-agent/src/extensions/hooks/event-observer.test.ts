@@ -5,7 +5,7 @@ import type { SessionPort } from "../port/session-port.ts";
 import { EventObserver } from "./event-observer.ts";
 import { ExtensionRunner } from "./runner.ts";
 
-/** An observer of an empty session, and the reasons of compactions that an extension hears. */
+/** An observer of an empty session, and the compaction reasons that an extension received. */
 function observed() {
   const reasons: string[] = [];
   const extension = new Extension({ path: "/x.ts", realPath: "/x.ts", scope: "user" });
@@ -23,7 +23,7 @@ function observed() {
   return { observer, reasons };
 }
 
-it("reports at the end of a compaction why it began", async () => {
+it("reports the reason of a compaction at its end", async () => {
   const { observer, reasons } = observed();
   const end = { result: null, aborted: false, willRetry: false };
   for (const reason of ["overflow", "threshold"] as const) {

@@ -8,7 +8,7 @@ import type { ExtensionRunner } from "./runner.ts";
 export class EventObserver {
   readonly #runner: () => ExtensionRunner;
   readonly #port: SessionPort;
-  /** Messages already announced to extensions before they were recorded. */
+  /** Messages that were announced to extensions before they were recorded. */
   readonly #told = new WeakSet<AgentMessage>();
   #turnIndex = 0;
   #level: ThinkingLevel;
@@ -20,10 +20,10 @@ export class EventObserver {
     this.#level = port.thinkingLevel;
   }
 
-  /** The message as extensions leave it, before it is recorded. */
+  /** Lets extensions change a message before it is recorded. */
   async finish<Message extends AgentMessage>(message: Message): Promise<Message> {
     const runner = this.#runner();
-    // A reply has already begun; other messages begin and end here.
+    // A reply was announced when it began; other messages begin and end here.
     if (message.role !== "assistant") await runner.emit({ type: "message_start", message });
     const final = (await askMessageEnd(runner, message)) as Message;
     this.#told.add(final);
@@ -72,7 +72,7 @@ export class EventObserver {
     }
   }
 
-  /** Whether another turn should follow the last one; asked once per turn. */
+  /** Whether an extension wants another turn after the last one; may be read once per turn. */
   takeTurnWish(): boolean {
     const isWanted = this.#wantsNextTurn;
     this.#wantsNextTurn = false;

@@ -13,7 +13,7 @@ afterEach(() => {
 
 const never = () => new Promise<never>(() => {});
 
-/** A runner over two extensions: the first never ends, the second notes that it was called. */
+/** A runner with two extensions: the first never returns, the second records its call. */
 function waiting(name: ExtensionEventName) {
   const failures: ExtensionFailure[] = [];
   const called: string[] = [];
@@ -42,7 +42,7 @@ const slow = {
   error: "The session has been waiting for this handler for 10 s",
 };
 
-it("a session says that an extension holds its start, and begins without it after a minute", async () => {
+it("reports that an extension delays a session's start, and starts without it after a minute", async () => {
   const { runner, failures, called } = waiting("session_start");
   const begun = runner.emit({ type: "session_start", reason: "startup" });
   await vi.advanceTimersByTimeAsync(10_000);
@@ -54,7 +54,7 @@ it("a session says that an extension holds its start, and begins without it afte
   expect(failures[1]?.error).toBe("did not end within 60 s; the session goes on without it");
 });
 
-it("the time in which a person is asked does not count", async () => {
+it("does not count the time in which a person is asked", async () => {
   const { runner, failures, called, ask } = waiting("session_start");
   ask(true);
   const begun = runner.emit({ type: "session_start", reason: "startup" });
@@ -67,7 +67,7 @@ it("the time in which a person is asked does not count", async () => {
 });
 
 it.each(["input", "before_agent_start", "context", "agent_end"] as const)(
-  "what a handler of %s holds says so, and continues without it after ten minutes",
+  "reports a slow handler of %s, and continues without it after ten minutes",
   async (name) => {
     const { runner, failures, called, ask } = waiting(name);
     const held = runner.each(name, () => ({ type: name }) as never);
@@ -85,7 +85,7 @@ it.each(["input", "before_agent_start", "context", "agent_end"] as const)(
   },
 );
 
-it("a call waits for its handler as long as it takes, but says so", async () => {
+it("waits for a tool_call handler without a limit, but reports it", async () => {
   const { runner, failures, called } = waiting("tool_call");
   void runner.each("tool_call", () => ({ type: "tool_call" }) as never);
   await vi.advanceTimersByTimeAsync(3_600_000);

@@ -1,21 +1,21 @@
 const TICK_MS = 1_000;
-/** After this time a notice names what the session waits for. */
+/** After this time, a notice says what the session waits for. */
 const NOTICE_MS = 10_000;
-/** The longest wait for an extension's work when the session begins. */
+/** The longest wait for an extension at the start of a session. */
 export const BEGIN_LIMIT_MS = 60_000;
 /** The longest wait for a handler of another event: it may ask a model or run the project's tests. */
 export const HANDLER_LIMIT_MS = 600_000;
 
 export interface Patience {
-  /** Whether a person is asked: that time does not count. */
+  /** Whether a person is being asked; that time does not count. */
   readonly isAsking: () => boolean;
-  /** Called once the session has waited for a while, with the seconds. */
+  /** Called once the wait has taken a while, with the seconds so far. */
   readonly onSlow: (seconds: number) => void;
   readonly limitMs: number;
 }
 
 /**
- * Waits for work of an extension, with a notice and up to a limit.
+ * Waits for an extension's work up to a limit, with a notice after a while.
  *
  * @throws once the limit has passed; the work itself continues
  */

@@ -23,7 +23,7 @@ export interface InputOrigin {
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
 }
 
-/** Lets extensions change or handle an input; undefined if one has handled it. */
+/** Lets extensions change or handle an input; undefined if an extension handled it. */
 export async function askInput(
   runner: ExtensionRunner,
   input: UserText,
@@ -52,7 +52,7 @@ interface InputAnswer {
   readonly images?: readonly ImageContent[];
 }
 
-/** Some pi-compatible hosts leave the action out; then the text or `handled` decides. */
+/** Some pi-compatible hosts omit the action; then `text` or `handled` decides. */
 function actionOf(given: object): InputAnswer {
   const answer = given as InputAnswer & { readonly handled?: unknown };
   if (answer.action !== undefined) return answer;
@@ -81,7 +81,7 @@ export async function askBeforeStart(
   const { options } = base;
   let known = encodeLine(options);
   let isReplaced = false;
-  /** Changes to the parts also change the whole, unless a handler has replaced that. */
+  /** Changes to the parts also change the whole prompt, unless a handler has replaced it. */
   const rendered = (): string => {
     const now = encodeLine(options);
     if (now !== known && !isReplaced) systemPrompt = base.render(options);
@@ -104,7 +104,7 @@ export async function askBeforeStart(
         const given: unknown = result.systemPrompt;
         isReplaced ||= given !== undefined;
         if (typeof given === "string") systemPrompt = given;
-        // Some pi-compatible hosts keep it in pieces.
+        // Some pi-compatible hosts use a list of pieces.
         else if (Array.isArray(given)) systemPrompt = given.join("\n\n");
         if (isJsonObject(result.message)) messages.push(result.message);
         return undefined;
@@ -140,7 +140,9 @@ async function askMessages(
   return usableMessages(current, copies);
 }
 
-/** The handlers' result is sent as it is: without a system message there is no system prompt. */
+/**
+ * The handlers' messages are sent as they are: without a system message there is no system prompt.
+ */
 async function askWithSystem(
   runner: ExtensionRunner,
   { messages, systemPrompt }: RequestContext,
@@ -187,12 +189,14 @@ class MessageCopies {
     }
   }
 
-  /** A message to send; if a copy is unchanged, its original, which requests recognise. */
+  /**
+   * A message to send: the original if its copy is unchanged, so that requests can recognise it.
+   */
   settle(given: AgentMessage): AgentMessage {
     const original = this.#originals.get(given);
     const isUnchanged = original !== undefined && isDeepStrictEqual(given, original);
-    // A handler may return the same object each time and change it in between, but requests
-    // recognise objects.
+    // Copied, because a handler may return the same object each time and change it in between, but
+    // requests recognise objects.
     return isUnchanged ? original : normalizeMessage({ ...given });
   }
 }
@@ -230,7 +234,7 @@ export async function askProviderHeaders(
   return current;
 }
 
-/** Lets extensions replace a completed message; its role stays. */
+/** Lets extensions replace a completed message; the role stays the same. */
 export async function askMessageEnd(
   runner: ExtensionRunner,
   message: AgentMessage,
@@ -252,10 +256,9 @@ export type UserBashDecision =
   | { readonly result: UserBashOutput };
 
 /**
- * Lets extensions run a client's command elsewhere or answer it themselves; the first decision
- * counts.
+ * Lets extensions run a client's command elsewhere or answer it themselves; the first decision counts.
  *
- * @throws {ExtensionError} `handler_failed` when one fails or answers nonsense: the command must not run then
+ * @throws {ExtensionError} `handler_failed` if a handler fails or its answer is invalid: the command must not run then
  */
 export async function askUserBash(
   runner: ExtensionRunner,

@@ -12,21 +12,21 @@ export class RegisteredServers {
   }
 
   /**
-   * Calls the listener with the servers, now and after each change; with none where an extension connects
-   * to them itself.
+   * Calls the listener with the registered servers, now and after each change. The list is empty if an extension
+   * connects to them itself.
    */
   listen(listener: Listener): void {
     this.#listener = listener;
     this.tell();
   }
 
-  /** There are other extensions now. */
+  /** To be called when the set of extensions has changed. */
   tell(): void {
     const runner = this.#runner();
     this.#listener(runner.has("mcp_servers_change") ? [] : runner.mcpServers);
   }
 
-  /** An extension has registered a server, or taken one back. */
+  /** To be called when an extension has registered or removed a server. */
   changed(): void {
     const runner = this.#runner();
     void runner.emit({ type: "mcp_servers_change", servers: runner.mcpServers });

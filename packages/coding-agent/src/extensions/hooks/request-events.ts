@@ -4,8 +4,8 @@ import { askProviderRequest } from "./prompt-events.ts";
 import type { ExtensionRunner } from "./runner.ts";
 
 /**
- * Shows extensions each request to a vendor, which they may replace, the head of its response and
- * the events of its stream.
+ * Reports to extensions each request to a vendor, which they may replace, the head of its response,
+ * and the events of its stream.
  */
 export function withRequestEvents(
   stream: StreamFunction,

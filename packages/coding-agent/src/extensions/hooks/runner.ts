@@ -19,7 +19,7 @@ export interface ExtensionFailure {
   readonly error: string;
 }
 
-/** A command with its unique name; the second of a name gets the suffix `:1`. */
+/** A command with its unique name; a second command of the same name gets the suffix `:1`. */
 export interface NamedCommand {
   readonly name: string;
   readonly command: ExtensionCommand;
@@ -31,12 +31,12 @@ export interface OwnedTool {
   readonly extension: Extension;
 }
 
-/** How long handlers of some events may hold the session, other than {@link HANDLER_LIMIT_MS}. */
+/** Time limits for handlers of events that differ from {@link HANDLER_LIMIT_MS}. */
 const limits: Partial<Record<ExtensionEventName, number>> = {
   session_start: BEGIN_LIMIT_MS,
   resources_discover: BEGIN_LIMIT_MS,
   session_shutdown: BEGIN_LIMIT_MS,
-  // These may ask a person in ways that the host does not see.
+  // These may ask a person in ways that the host cannot observe.
   tool_call: Number.POSITIVE_INFINITY,
   user_bash: Number.POSITIVE_INFINITY,
 };
@@ -53,8 +53,8 @@ export interface RunnerOptions {
 export const STOP: unique symbol = Symbol("stop");
 
 /**
- * Calls the handlers of extensions, in the order in which extensions were loaded and handlers added,
- * one after another. A handler that fails is reported and the next one is called.
+ * Calls the handlers of extensions one after another, in the order of loading and registration. If a handler fails, the
+ * failure is reported and the next one is called.
  */
 export class ExtensionRunner {
   readonly extensions: readonly Extension[];
@@ -71,7 +71,7 @@ export class ExtensionRunner {
     this.#isAsking = options.isAsking;
   }
 
-  /** Whether anything listens; events without listeners are not even created. */
+  /** Whether any handler listens; events without handlers are not even created. */
   has(name: ExtensionEventName): boolean {
     return this.extensions.some(({ handlers }) => (handlers.get(name) ?? []).length > 0);
   }
@@ -79,9 +79,9 @@ export class ExtensionRunner {
   /**
    * Calls every handler of an event.
    *
-   * @param event - created for each handler, so that each sees what earlier ones changed
-   * @param take - gets each handler's result; {@link STOP} ends the loop
-   * @param fail - gets what a handler threw, instead of continuing; for events that fail closed
+   * @param event - called for each handler, so that each sees the changes of earlier ones
+   * @param take - receives each handler's result; {@link STOP} ends the loop
+   * @param fail - receives a handler's exception and ends the loop; for events that fail closed
    */
   async each<Name extends ExtensionEventName>(
     name: Name,
@@ -133,7 +133,7 @@ export class ExtensionRunner {
     this.#onFailure({ extensionPath: extension.path, event, error: reasonOf(error) });
   }
 
-  /** The effective tools; the first of a name counts. */
+  /** The effective tools; of tools with the same name, the first wins. */
   get tools(): OwnedTool[] {
     const tools = new Map<string, OwnedTool>();
     for (const extension of this.extensions) {
@@ -184,7 +184,9 @@ export class ExtensionRunner {
     });
   }
 
-  /** The command a text begins with, and the text after its name; undefined if there is none. */
+  /**
+   * The command at the start of a text, and the text after its name; undefined if there is none.
+   */
   findCommand(text: string): { command: NamedCommand; args: string } | undefined {
     const match = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text);
     const command = match && this.commands.find(({ name }) => name === match[1]);
@@ -192,7 +194,7 @@ export class ExtensionRunner {
     return { command, args: (match[2] ?? "").trim() };
   }
 
-  /** Runs a command; what it throws is reported, not passed on. */
+  /** Runs a command; its exceptions are reported, not passed on. */
   async runCommand({ command, extension, name }: NamedCommand, args: string): Promise<void> {
     try {
       if (typeof command.handler !== "function") {
@@ -204,12 +206,12 @@ export class ExtensionRunner {
     }
   }
 
-  /** Registrations that are left out because an earlier extension has them. */
+  /** Registrations that are ignored because an earlier extension has made them. */
   get conflicts(): Diagnostic[] {
     return findConflicts(this.extensions);
   }
 
-  /** The flags that extensions declare, by name; a boolean one takes no value. */
+  /** The flags that extensions declare, by name; a boolean flag takes no value. */
   get flagTypes(): ReadonlyMap<string, "boolean" | "string"> {
     const flags = this.extensions.flatMap((extension) => [...extension.flags]);
     return new Map(flags.map(([name, { type }]) => [name, type]));

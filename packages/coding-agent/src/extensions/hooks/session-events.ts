@@ -9,7 +9,7 @@ type Cancellable =
   | "session_before_compact"
   | "session_before_tree";
 
-/** The merged answers of all handlers; the first `cancel` ends it. */
+/** The merged answers of all handlers; the first `cancel` ends the loop. */
 export async function askBeforeSession<Name extends Cancellable>(
   runner: ExtensionRunner,
   event: ExtensionEvent<Name>,
@@ -26,7 +26,7 @@ export async function askBeforeSession<Name extends Cancellable>(
   return merged;
 }
 
-/** A summary goes into the session's file, where other programs read it. */
+/** Validates a summary, because other programs read it from the session's file. */
 function refuseNonsense(result: { compaction?: unknown; summary?: unknown }): void {
   const { compaction, summary } = result;
   const problem =
@@ -53,7 +53,7 @@ function hasText(value: unknown): value is { summary: string } {
   return "summary" in value && typeof value.summary === "string";
 }
 
-/** Whether the project is trusted, according to the first extension that decides. */
+/** Whether to trust the project, according to the first extension that decides. */
 export async function askProjectTrust(
   runner: ExtensionRunner,
   cwd: string,
@@ -69,7 +69,7 @@ export async function askProjectTrust(
   return answer;
 }
 
-/** Further places of skills and templates that extensions name. */
+/** Additional folders of skills and templates that extensions name. */
 export async function askResources(
   runner: ExtensionRunner,
   event: { readonly cwd: string; readonly reason: "startup" | "reload" },
@@ -86,7 +86,7 @@ export async function askResources(
   return { skillPaths, promptPaths };
 }
 
-/** The strings in a value that should be a list of them. */
+/** The strings in a value that should be a list of strings. */
 function textsIn(list: unknown): string[] {
   return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
 }

@@ -2,7 +2,7 @@ import type { Skill } from "../../resources/skills/skills.ts";
 import { buildSystemPrompt, type SystemPromptInput } from "../../resources/system-prompt.ts";
 import type { SystemPromptOptions } from "../api/context.ts";
 
-/** The parts of a system prompt for extensions; a copy that they may change. */
+/** A copy of the system prompt's parts, which extensions may change. */
 export function systemPromptOptionsOf(input: SystemPromptInput): SystemPromptOptions {
   const { tools, cwd, customPrompt, appendPrompts = [], contextFiles = [], skills = [] } = input;
   const snippets = tools.flatMap(({ name, promptSnippet }) =>

@@ -26,12 +26,15 @@ export function toolHooks(
   };
 }
 
-/** The first block counts; changed arguments go on to the next handler. A failure blocks. */
+/**
+ * The first block wins; changed arguments are passed to the next handler. A failure blocks the
+ * call.
+ */
 async function askBefore(
   runner: ExtensionRunner,
   { id, name, arguments: args }: ToolCall,
 ): Promise<BeforeToolCallResult> {
-  // A copy: the arguments in the conversation stay what the model sent.
+  // A copy, so that the conversation keeps the model's arguments.
   let input = structuredClone(args);
   let block: BeforeToolCallResult | undefined;
   await runner.each(
@@ -82,7 +85,7 @@ async function askAfter(
       hasChanged = true;
       current = {
         ...current,
-        // Replaced content may no longer match the data.
+        // Structured data may no longer match replaced content.
         ...(Array.isArray(patch.content)
           ? { content: [...patch.content], structuredContent: patch.structuredContent }
           : {}),

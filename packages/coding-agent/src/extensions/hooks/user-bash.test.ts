@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace[Symbol.dispose]());
 
-it("leaves an extension its buffers, which it may reuse", async () => {
+it("copies an extension's buffers, which the extension may reuse", async () => {
   const data = Buffer.alloc(65_536);
   const operations: BashOperations = {
     exec: async (_command, _cwd, { onData }) => {

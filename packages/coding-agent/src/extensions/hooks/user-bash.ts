@@ -20,7 +20,7 @@ export async function runDecidedShell(
   }
   const buffer = new OutputBuffer(place.openOutput, { mask });
   const onData = (data: Buffer): void => {
-    // Copy it, because the extension may reuse the buffer.
+    // Copied, because the extension may reuse the buffer.
     void buffer.append(Buffer.from(data), "stdout");
     void onDelta?.(data.toString("utf8"));
   };

@@ -51,7 +51,7 @@ async function find(changes: Partial<DiscoverOptions> = {}, settings: readonly s
 }
 
 describe("the agent directory", () => {
-  it("gives its files and one level of folders with an index", async () => {
+  it("contributes its files and one level of folders with an index", async () => {
     put(
       "agent/extensions/b.ts",
       "agent/extensions/a.js",
@@ -70,7 +70,7 @@ describe("the agent directory", () => {
     ]);
   });
 
-  it("gives what a package declares, and guesses nothing for what is missing", async () => {
+  it("contributes what a package declares, and nothing for missing files", async () => {
     put("agent/extensions/pack/src/main.ts", "agent/extensions/pack/index.ts");
     manifest("agent/extensions/pack", { pi: { extensions: ["src/main.ts", "src/gone.ts"] } });
     const { found, messages } = await find();
@@ -86,13 +86,13 @@ describe("the agent directory", () => {
     expect(messages).toHaveLength(1);
   });
 
-  it("that is not there is no problem", async () => {
+  it("may be missing", async () => {
     expect(await find()).toEqual({ found: [], scopes: [], messages: [] });
   });
 });
 
 describe("settings", () => {
-  it("name files, folders and patterns, before those of the standard folder", async () => {
+  it("name files, folders and patterns, which come before the standard folder", async () => {
     put("agent/extensions/a.ts", "agent/more/x.ts", "agent/more/y.ts", "agent/folder/index.ts");
     const { found } = await find({}, ["more/*.ts", "folder"]);
     expect(found).toEqual([
@@ -103,7 +103,7 @@ describe("settings", () => {
     ]);
   });
 
-  it("leave files out with ! and -, and + brings back what a pattern left out", async () => {
+  it("exclude files with ! and -, and + includes what a pattern excluded", async () => {
     put("agent/extensions/a.ts", "agent/extensions/b.ts", "agent/extensions/c.ts");
     const { found } = await find({}, [
       "!*.ts",
@@ -116,7 +116,7 @@ describe("settings", () => {
 });
 
 describe("the command line", () => {
-  it("comes first, and is all there is when nothing else is to be loaded", async () => {
+  it("comes first, and is the only source if nothing else is to be loaded", async () => {
     put("agent/extensions/a.ts", "project/mine.ts");
     expect(await find({ paths: ["mine.ts"] })).toMatchObject({
       found: ["project/mine.ts", "agent/extensions/a.ts"],
@@ -127,13 +127,13 @@ describe("the command line", () => {
     ]);
   });
 
-  it("that names a file which is not there is an error", async () => {
+  it("is an error if it names a missing file", async () => {
     const { messages } = await find({ paths: ["gone.ts"] });
     expect(messages).toEqual([expect.stringContaining("project/gone.ts")]);
   });
 });
 
-it("looks into a project only as its own part, in the older place, too", async () => {
+it("includes a project only in its own part, and its older folder, too", async () => {
   put("agent/extensions/a.ts", "project/.pi/extensions/p.ts", "project/.pi/agent/extensions/q.ts");
   expect((await find({ part: "project" })).found).toEqual([
     "project/.pi/extensions/p.ts",
@@ -141,7 +141,7 @@ it("looks into a project only as its own part, in the older place, too", async (
   ]);
 });
 
-it("counts one real file once", async () => {
+it("counts a file once, even if it is reachable by several paths", async () => {
   put("agent/extensions/a.ts");
   symlinkSync(join(dir, "agent/extensions/a.ts"), join(dir, "agent/extensions/z.ts"));
   expect((await find({ paths: [join(dir, "agent/extensions/a.ts")] })).found).toEqual([

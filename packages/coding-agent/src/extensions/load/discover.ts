@@ -17,29 +17,31 @@ import type { InstalledPackage } from "../../resources/packages/find-packages.ts
 type ExtensionScope = "user" | "project" | "temporary";
 
 export interface ExtensionFile {
-  /** As found; links not followed. */
+  /** The path as found, without following links. */
   readonly path: string;
-  /** The file itself, which decides where its dependencies are looked for. */
+  /** The real path, which determines where dependencies are looked up. */
   readonly realPath: string;
   readonly scope: ExtensionScope;
   readonly package?: PackageName | undefined;
-  /** Set if `-e` or the settings name it: a session must not start without it. */
+  /** Set if `-e` or the settings name it: a session must not start without such an extension. */
   readonly isNamed?: true;
 }
 
-/** A package by its source in the settings and its folder. */
+/** The name of a package: its source in the settings, and its folder. */
 interface PackageName {
   readonly source: string;
   readonly root: string;
 }
 
-/** What was found, strongest first, and what was wrong. */
+/** The extensions found, by descending precedence, and the problems. */
 export interface DiscoveredExtensions {
   readonly files: readonly ExtensionFile[];
   readonly diagnostics: readonly Diagnostic[];
-  /** Files and folders that settings and packages name; they need not be there. */
+  /** Files and folders that settings and packages name; they may not exist. */
   readonly places: readonly string[];
-  /** Named by the user and found in the project only: problems unless the project is trusted. */
+  /**
+   * Packages that the user named and only the project has: errors unless the project is trusted.
+   */
   readonly untrusted: readonly Diagnostic[];
 }
 
@@ -47,25 +49,25 @@ export interface DiscoverOptions {
   readonly agentDirectory: string;
   readonly cwd: string;
   readonly homeDirectory: string;
-  /** Where relative `paths` start; default `cwd`. */
+  /** The base of relative `paths`; default `cwd`. */
   readonly baseDirectory?: string | undefined;
   readonly paths: readonly string[];
-  /** Entries of the setting `extensions`; the project's only once it is trusted. */
+  /** Entries of the setting `extensions`; those of the project only once it is trusted. */
   readonly entries: readonly ResourceEntry[];
   readonly onlyNamed: boolean;
-  /** Finds installed packages; asked for when the settings or a path of `-e` name some. */
+  /** Finds installed packages, if the settings or a path of `-e` name any. */
   readonly packages?: PackageFinder | undefined;
-  /** Which part: the user's own, or a trusted project's. */
+  /** Which part to discover: the user's own, or a trusted project's. */
   readonly part: "own" | "project";
-  /** A folder in which sandboxed commands make new files: none of those may become an extension. */
+  /** A folder in which sandboxed commands can create files, which must not become extensions. */
   readonly changeable?: string | undefined;
-  /** Which extensions there may be; any by default. */
+  /** Limits which extensions are allowed. */
   readonly policy?: Pick<SessionPolicy, "allowsExtension"> | undefined;
 }
 
 export interface PackageFinder {
   all(): Promise<readonly InstalledPackage[]>;
-  /** The one of `npm:…` or `git:…`, or why it is not there. */
+  /** The package of `npm:…` or `git:…`, or why it is missing. */
   named(source: string, isProjectTrusted: boolean): Promise<InstalledPackage | Diagnostic>;
 }
 
@@ -80,8 +82,9 @@ interface Search {
 }
 
 /**
- * Finds extension files: those of `-e`, of the settings, then of the standard folder. One real file
- * counts once. Never rejects; with nothing there it costs one look into a folder.
+ * Finds extension files: first those of `-e`, then those of the settings, then those in the
+ * standard folder. Each real file counts once. Never rejects. If there are none, it costs one
+ * directory read.
  */
 export async function discoverExtensions(options: DiscoverOptions): Promise<DiscoveredExtensions> {
   const discovered = await discoverAll(options);
@@ -94,7 +97,9 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   return { ...discovered, files, diagnostics: [...discovered.diagnostics, ...refused] };
 }
 
-/** What `-e` names ends the start; what is found or in a file of settings is left out. */
+/**
+ * An extension named by `-e` fails the start; a discovered one, or one from settings, is left out.
+ */
 function refusal({ path, scope, isNamed }: ExtensionFile): Diagnostic {
   const dropped = droppedByPolicy("extensions", `${path} is not loaded.`);
   const isOption = isNamed === true && scope === "temporary";
@@ -120,7 +125,8 @@ async function discoverAll(options: DiscoverOptions): Promise<DiscoveredExtensio
       else if (isDeferred) await addSource(named, await packages.named(path, true));
     } else if (part === "own") {
       const absolute = absolutePath(path, baseDirectory, homeDirectory);
-      // A folder is a package: its manifest or the names of its folders say what it brings.
+      // A folder is a package: its manifest or the names of its subfolders determine what it
+      // contains.
       if (packages === undefined || kindHere(absolute) !== "directory") {
         await addNamed(named, absolute, "temporary");
       } else await addSource(named, await packages.named(absolute, false));
@@ -182,7 +188,7 @@ interface Rules {
   readonly excludes: (path: string) => boolean;
 }
 
-/** `path` and globs add, `!glob` takes out, `+path` adds whatever is taken out, `-path` wins over all. */
+/** `path` and globs include, `!glob` excludes, `+path` includes again, and `-path` takes precedence over all. */
 function readRules(entries: readonly ResourceEntry[], homeDirectory: string): Rules {
   const places: string[] = [];
   const forced: string[] = [];
@@ -194,7 +200,7 @@ function readRules(entries: readonly ResourceEntry[], homeDirectory: string): Ru
     else if (mark === "+") forced.push(path);
     else {
       const pattern = entry.slice(1);
-      // A pattern without a folder fits files of that name anywhere.
+      // A pattern without a slash matches file names in any folder.
       const fitsName = pattern.includes("/") ? () => false : createGlob(pattern);
       const fitsPath = createGlob(path);
       exclusions.push((file) => isInside(file, path) || fitsPath(file) || fitsName(basename(file)));
@@ -218,7 +224,7 @@ function isInside(file: string, folder: string): boolean {
   return file.startsWith(`${folder}/`) || file.startsWith(`${folder}\\`);
 }
 
-/** A file, or a folder with a manifest, an index or files, that somebody named. */
+/** Adds a named file, or a folder with a manifest, an index or files. */
 async function addNamed(search: Search, path: string, scope: ExtensionScope): Promise<void> {
   const kind = kindHere(path);
   search.places.push(path);
@@ -233,7 +239,7 @@ async function addNamed(search: Search, path: string, scope: ExtensionScope): Pr
   }
 }
 
-/** Whether commands in the sandbox could add extensions to a folder, which cannot be read-only as a whole. */
+/** Whether sandboxed commands could add extensions to a folder, because it cannot be read-only as a whole. */
 function isChangeable({ changeable, diagnostics }: Search, folder: string, entry: string): boolean {
   if (changeable === undefined || kindHere(folder) !== "directory") return false;
   const real = realpathSync(folder);
@@ -244,7 +250,7 @@ function isChangeable({ changeable, diagnostics }: Search, folder: string, entry
   return true;
 }
 
-/** Files of a folder and packages one level below it. */
+/** Adds the files of a folder, and packages one level below it. */
 async function addFolder(search: Search, folder: string, scope: ExtensionScope): Promise<void> {
   for (const entry of list(folder)) {
     const path = join(folder, entry.name);
@@ -259,7 +265,7 @@ async function addFolder(search: Search, folder: string, scope: ExtensionScope):
   }
 }
 
-/** The entries a folder declares, or its index; false when it has neither. */
+/** Adds the entries that a folder declares, or its index; false if it has neither. */
 async function addPackage(search: Search, folder: string, scope: ExtensionScope): Promise<boolean> {
   const manifest = await readJsonFile(join(folder, "package.json"));
   if (manifest.kind === "unreadable") search.diagnostics.push(manifest.diagnostic);
@@ -279,7 +285,7 @@ async function addPackage(search: Search, folder: string, scope: ExtensionScope)
   return true;
 }
 
-/** `pi.extensions` of a package.json; undefined when it declares none. */
+/** The `pi.extensions` of a package.json; undefined if there are none. */
 function declaredEntries(manifest: Record<string, unknown>): string[] | undefined {
   for (const key of ["pi", "omp"]) {
     const section = manifest[key];
@@ -289,7 +295,7 @@ function declaredEntries(manifest: Record<string, unknown>): string[] | undefine
   return undefined;
 }
 
-/** Files that fit a glob, from its last folder without wildcard down. */
+/** Adds files that match a glob, searching from its deepest folder without wildcards. */
 async function addMatching(search: Search, glob: string, scope: ExtensionScope): Promise<void> {
   const fits = createGlob(glob);
   let folder = glob;
@@ -325,7 +331,7 @@ function isModule(name: string): boolean {
 }
 
 function list(folder: string): Dirent[] {
-  // Most folders of extensions are missing, and an error costs more than a look.
+  // Most extension folders do not exist, and a failed read costs more than this check.
   if (kindHere(folder) !== "directory") return [];
   const entries = attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -4,10 +4,10 @@ import type { DiscoveredExtensions } from "./discover.ts";
 import { sourcesOf } from "./host-imports.ts";
 
 /**
- * Files and folders that decide which code of extensions runs, outside of any sandbox: what settings and
- * packages name, the extensions, their own files, and folders with packages that they import.
+ * Files and folders that determine which extension code runs outside of any sandbox: those that settings and packages
+ * name, the extensions and their own files, and folders with packages that they import.
  *
- * @param isHosts whether an import is one of the host's own modules
+ * @param isHosts - whether an import is one of the host's own modules
  */
 export function hostCodeOf(
   { places, files }: DiscoveredExtensions,
@@ -31,7 +31,9 @@ function importsIn(text: string): Set<string> {
   return new Set([...text.matchAll(imports)].map(([, name = ""]) => name));
 }
 
-/** Where a package is, and the folders in which one of its name would come before it. */
+/**
+ * The folder of a package, and the folders where a package of the same name would take precedence.
+ */
 function foldersFor(file: string, name: string): readonly string[] {
   const [first = "", second = ""] = name.split("/");
   const root = first.startsWith("@") ? join(first, second) : first;

@@ -2,10 +2,10 @@ import { readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { attempt, type ToolEnvironment } from "@tau-agent/system";
 
-/** Modules of the host by the names extensions import them under; each loaded on first use. */
+/** The host's modules by the names that extensions import; each is loaded on first use. */
 export type HostModules = Readonly<Record<string, () => Promise<object>>>;
 
-/** The same modules for a session elsewhere: the tools that they make act there. */
+/** The same modules for a remote session: their tools act in its workspace. */
 export function modulesElsewhere(
   modules: HostModules,
   environment: () => ToolEnvironment | undefined,
@@ -24,13 +24,13 @@ export function modulesElsewhere(
   );
 }
 
-/** More files than an extension has; a guard against following a whole project. */
+/** More files than an extension has: a guard against reading a whole project. */
 const maxFiles = 500;
 const maxFileBytes = 4 * 1024 * 1024;
 
 /**
- * The host modules that an extension and its own files name. Imports inside a module are
- * synchronous, so what they may ask for has to be there before the extension runs.
+ * The host modules that an extension and its own files mention. Imports inside a module are
+ * synchronous, so these must be loaded before the extension runs.
  */
 export async function hostImports(
   entry: string,
@@ -43,9 +43,9 @@ export async function hostImports(
       /\b(?:modelRegistry|typebox|zod|arktype|getSystemPrompt)(?:Options)?\b|\.pi\b/g,
     ))
       mentions.add(word.replace(/^\.|Options$/g, ""));
-    // It looks for pi's packages as files, for programs of its own.
+    // The extension locates pi's packages as files, to start programs of its own.
     if (/\b(?:import\.meta|require)\.resolve\b/.test(text)) mentions.add("packages");
-    // Lists of models have to be read ahead, also for those who ask for them by another name.
+    // Lists of models must be read in advance, even if the extension accesses them by another name.
     if (/\b(?:ctx|context)\.models\./.test(text)) mentions.add("modelRegistry");
     for (const [, name = ""] of text.matchAll(/["'`](@?[a-z][^"'`\s$]*)["'`]/g)) names.add(name);
   }
@@ -58,7 +58,9 @@ export async function hostImports(
   return { modules, mentions };
 }
 
-/** An extension's own files, which it and they name by relative paths, with their texts. */
+/**
+ * The texts of an extension's own files: the entry and everything reachable by relative imports.
+ */
 export function sourcesOf(entry: string): ReadonlyMap<string, string> {
   const sources = new Map<string, string>();
   const queue = [entry];
@@ -76,7 +78,7 @@ export function sourcesOf(entry: string): ReadonlyMap<string, string> {
   return sources;
 }
 
-/** The host module a name stands for; what lies deeper inside one of its packages is the package. */
+/** The host module that an import name refers to; deep paths refer to their package. */
 export function hostNameOf(name: string, hostModules: HostModules): string | undefined {
   for (let part = name; part !== ""; part = part.slice(0, Math.max(0, part.lastIndexOf("/")))) {
     if (Object.hasOwn(hostModules, part)) return part;
@@ -90,7 +92,10 @@ function readSource(path: string): string {
   );
 }
 
-/** The file a relative import means: also without its ending, or with that of the compiled file. */
+/**
+ * The file that a relative import refers to, also without its extension or with that of the
+ * compiled file.
+ */
 function resolveSource(path: string): string | undefined {
   const bare = path.replace(/\.[mc]?js$/, "");
   const candidates = [path, `${path}.ts`, `${path}.js`, `${bare}.ts`, `${bare}.mts`, `${bare}.tsx`];

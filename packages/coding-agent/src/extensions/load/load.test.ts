@@ -7,14 +7,15 @@ import { loadFactories } from "./load.ts";
 const modeOf = (path: string): number => lstatSync(path).mode & 0o777;
 
 it.skipIf(process.platform === "win32")(
-  "keeps compiled extensions from everybody else",
+  "keeps compiled extensions private to the user",
   async () => {
     const folder = temporaryFolder();
     const path = join(folder, "x.ts");
     writeFileSync(path, "export default (pi: object): void => {};\n");
     const cache = join(folder, "cache", "extensions");
     mkdirSync(cache, { recursive: true });
-    // As an open umask has left it: anybody could have put code there.
+    // A permissive umask makes the folder writable for everybody, so anybody could have put code
+    // there.
     chmodSync(cache, 0o777);
     writeFileSync(join(cache, "planted.mjs"), "evil");
     const umask = process.umask(0);

@@ -17,7 +17,7 @@ export interface InlineFactory {
   readonly factory: ExtensionFactory;
 }
 
-/** Makes functions extensions like those of files; nobody knows what they ask for, so it is all made ready. */
+/** Treats functions as extensions. Their source cannot be scanned for what they use, so everything is prepared. */
 export function inlineFactories(
   given: readonly (InlineFactory | ExtensionFactory)[],
 ): LoadedFactory[] {
@@ -32,14 +32,14 @@ export function inlineFactories(
 }
 
 export interface LoadOptions {
-  /** Modules that imports of pi's packages resolve to. */
+  /** The modules that replace imports of pi's packages. */
   readonly hostModules: HostModules;
   readonly cacheDirectory: string;
 }
 
 /**
- * Imports extensions, TypeScript or JavaScript, without a build. The compiler is loaded here, at the
- * first extension. One that fails becomes a diagnostic and keeps no other from loading.
+ * Imports TypeScript or JavaScript extensions without a build. The compiler is loaded here, with the first extension. A
+ * failure becomes a diagnostic and does not affect other extensions.
  */
 export async function loadFactories(
   files: readonly ExtensionFile[],
@@ -75,13 +75,13 @@ async function loadFactory(
   const { createJiti } = await import("jiti");
   const { modules, mentions } = await hostImports(file.realPath, options.hostModules);
   const jiti = createJiti(import.meta.url, {
-    // Each load is a fresh one, so that a reload sees changed files.
+    // Modules are not cached, so that a reload sees changed files.
     moduleCache: false,
-    // Host modules must win over packages of the same name.
+    // The host's modules must take precedence over packages of the same name.
     tryNative: false,
     fsCache: options.cache,
     virtualModules: modules,
-    // What is imported is found among the host's modules first.
+    // Imports are resolved to the host's modules first.
     alias: mentions.has("packages") ? await packageFiles(options.hostModules) : {},
   });
   const loaded: unknown = await jiti.import(file.realPath);
@@ -107,7 +107,7 @@ function factoryOf(loaded: unknown): ExtensionFactory | undefined {
   return undefined;
 }
 
-/** The command line's extensions first, then the project's, then the user's, then those of packages. */
+/** Orders extensions: first those of the command line, then the project's, the user's, and those of packages. */
 export function inOrder(factories: readonly LoadedFactory[]): LoadedFactory[] {
   const ranks = { temporary: 0, project: 1, user: 2 };
   const rankOf = ({ file }: LoadedFactory): number =>

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { madeTools } from "./made-tools.ts";
 
-it("a tool that a factory gives back is called with its arguments in their older order", async () => {
+it("calls a tool returned by a factory with its arguments in their older order", async () => {
   const heard: unknown[] = [];
   const tool = {
     name: "think",

@@ -1,18 +1,15 @@
 import type { HostModules } from "./host-imports.ts";
 
-/** Module behind each member that older hosts put on the `pi` object. */
+/** The module behind each member that older hosts add to the `pi` object. */
 const memberModules: Readonly<Record<string, string>> = {
   typebox: "@sinclair/typebox",
-  // No name of a package: an extension that imports zod has one of its own.
+  // Not a package name: an extension that imports zod has its own copy.
   zod: "pi.zod",
   arktype: "pi.arktype",
   pi: "@oh-my-pi/pi-coding-agent",
 };
 
-/**
- * Members of the `pi` object that only some pi-compatible hosts have, as far as they are
- * documented.
- */
+/** Members of the `pi` object that only some pi-compatible hosts have, if they are documented. */
 export async function oldHostMembers(
   mentions: ReadonlySet<string>,
   hostModules: HostModules,
@@ -20,7 +17,7 @@ export async function oldHostMembers(
   const silent = (): void => {};
   const members: Record<string, unknown> = {
     logger: { debug: silent, info: silent, warn: silent, error: silent },
-    // Nothing of a terminal is shown here, and no write fails for want of a sandbox.
+    // No terminal is rendered here, and no write fails because the sandbox is missing.
     registerAssistantThinkingRenderer: silent,
     registerComposerShape: silent,
     registerFileWriteFallback: silent,

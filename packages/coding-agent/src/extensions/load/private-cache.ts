@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { makeFolderNow } from "@tau-agent/system";
 
 /**
- * Makes the folder of compiled extensions one that only the user can open, whatever the umask says:
- * what is in it is run. One that others could write to may hold anything and is emptied.
+ * Makes the folder of compiled extensions accessible to the user only, whatever the umask is,
+ * because its files are executed. A folder that others could write to is emptied.
  *
  * @returns whether the folder can be used
  */
@@ -27,7 +27,7 @@ export function openPrivateCache(folder: string): boolean {
   }
 }
 
-/** Takes rights of others off the files that the compiler has written. */
+/** Removes other users' permissions from the files that the compiler has written. */
 export function closePrivateCache(folder: string): void {
   if (process.geteuid === undefined) return;
   for (const name of readdirSync(folder)) {

@@ -12,10 +12,10 @@ import type { VirtualModel } from "../api/virtual-model.ts";
 import type { RegisteredProvider } from "../providers/provider-config.ts";
 import type { ExtensionFile } from "./discover.ts";
 
-/** A handler whatever its event; the event's name says what it takes. */
+/** A handler of any event; the event's name determines its types. */
 export type AnyHandler = ExtensionHandler<ExtensionEventName>;
 
-/** Names of some pi-compatible hosts for the same events. */
+/** Other names for the same events in some pi-compatible hosts. */
 const otherNames: Readonly<Record<string, ExtensionEventName>> = {
   session_before_branch: "session_before_fork",
   session_branch: "session_fork",
@@ -28,7 +28,7 @@ export class Extension {
   readonly commands = new Map<string, ExtensionCommand>();
   readonly flags = new Map<string, ExtensionFlag>();
   readonly providers = new Map<string, RegisteredProvider>();
-  /** Kept for listing; without a terminal nothing calls them. */
+  /** Kept for listing only; without a terminal nothing triggers them. */
   readonly shortcuts = new Map<string, ExtensionShortcut>();
   readonly messageRenderers = new Map<string, unknown>();
   readonly entryRenderers = new Map<string, unknown>();
@@ -51,7 +51,7 @@ export class Extension {
         `on("${name}"): the handler is not a function`,
       );
     }
-    // New arrays, so that an event under way reaches those that were there.
+    // Replaces the array, so that an ongoing event still reaches the handlers present at its start.
     this.handlers.set(name, [...(this.handlers.get(name) ?? []), handler]);
     return () => {
       const rest = (this.handlers.get(name) ?? []).filter((other) => other !== handler);
@@ -66,17 +66,17 @@ export class Extension {
     if (typeof tool !== "object" || tool === null) refuse("there is no tool");
     if (typeof tool.name !== "string" || tool.name === "") refuse("the tool has no name");
     if (typeof tool.execute !== "function") refuse(`${tool.name} has no execute function`);
-    // Older hosts took tools without a schema; models must be told one.
+    // Older hosts accepted tools without a schema, but models need one.
     const parameters = tool.parameters ?? { type: "object", properties: {} };
-    // Some schema libraries make functions.
+    // Some schema libraries represent schemas as functions.
     if (typeof parameters !== "object" && !("~standard" in Object(parameters)))
       refuse(`${tool.name} has no schema of parameters`);
     this.tools.set(tool.name, tool.parameters === parameters ? tool : { ...tool, parameters });
   }
 
   addCommand(name: string, command: ExtensionCommand): void {
-    // A useless registration must not cost the rest of the extension: a name that cannot be typed
-    // is listed like any other, and a command without a handler fails when it is run.
+    // A useless registration must not disable the rest of the extension: a name that cannot be
+    // typed is listed anyway, and a command without a handler fails when it is run.
     if (typeof name !== "string" || name.trim() === "") {
       throw new ExtensionError(
         "invalid_registration",

@@ -9,7 +9,7 @@ export function sourceInfoOf({ file, path }: Extension): SourceInfo {
     : { path, source: from.source, scope, origin: "package", baseDir: from.root };
 }
 
-/** A skill or template as extensions know it, with where it comes from. */
+/** A skill or template in the form for extensions, with its source. */
 export function withSourceInfo(info: SlashCommandInfo): SlashCommandInfo {
   const { location, path = "" } = info;
   const scope = location === "user" || location === "project" ? location : "temporary";

@@ -41,7 +41,7 @@ export class Binding {
   }
 }
 
-/** A binding of one instance: also refused when that instance's own start failed. */
+/** A binding of one instance, which is also refused if that instance failed to start. */
 export class Staged extends Binding {
   readonly #shared: Binding;
   isCommitted = false;

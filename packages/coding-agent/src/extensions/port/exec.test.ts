@@ -13,7 +13,7 @@ const environment = {
 const sh = (script: string) => ({ file: "sh", args: ["-c", script] });
 
 describe("exec", () => {
-  it("gives both streams and the exit code", async () => {
+  it("returns both streams and the exit code", async () => {
     const result = await execCommand(environment, sh("echo out; echo err >&2; exit 3"));
     expect(result).toEqual({
       stdout: "out\n",
@@ -24,7 +24,7 @@ describe("exec", () => {
     });
   });
 
-  it("kills a command that ignores polite signals when its time is over", async () => {
+  it("kills a command that ignores polite signals after its timeout", async () => {
     const started = performance.now();
     const result = await execCommand(environment, sh("trap '' TERM; sleep 30 & wait; sleep 30"), {
       timeout: 100,
@@ -34,26 +34,26 @@ describe("exec", () => {
   });
 
   it.each([0, 2 ** 31, Number.POSITIVE_INFINITY])(
-    "lets a command take as long as it likes with a timeout of %s",
+    "sets no time limit with a timeout of %s",
     async (timeout) => {
       const result = await execCommand(environment, sh("sleep 0.2; echo done"), { timeout });
       expect(result).toMatchObject({ killed: false, stdout: "done\n" });
     },
   );
 
-  it("kills a command whose signal is aborted", async () => {
+  it("kills a command when its signal aborts", async () => {
     const controller = new AbortController();
     const running = execCommand(environment, sh("sleep 30"), { signal: controller.signal });
     controller.abort();
     expect(await running).toMatchObject({ killed: true });
   });
 
-  it("keeps the requested amount and says that there was more", async () => {
+  it("keeps the requested amount of output and reports that there was more", async () => {
     const result = await execCommand(environment, sh("printf '%s' äääää"), { maxBuffer: 5 });
     expect(result).toMatchObject({ stdout: "ää", truncated: true });
   });
 
-  it("reports why a program could not be started, even without an await before", async () => {
+  it("reports why a program could not be started, even without an earlier await", async () => {
     const result = await new Promise<Awaited<ReturnType<typeof execCommand>>>((resolve) => {
       setImmediate(
         () => void execCommand(environment, { file: "no-such", args: [] }).then(resolve),
@@ -63,15 +63,15 @@ describe("exec", () => {
     expect(result.stderr).toContain("no-such");
   });
 
-  it("runs in another folder with further variables when asked to", async () => {
+  it("runs in another folder with additional variables on request", async () => {
     const options = { cwd: "/", env: { EXTRA: "more" } };
     const { stdout } = await execCommand(environment, sh("echo $PWD $NAME $EXTRA"), options);
     expect(stdout).toBe("/ host more\n");
   });
 });
 
-describe("exec in a workspace elsewhere", () => {
-  /** Runs a program there, and returns how it was started, too. */
+describe("exec in a remote workspace", () => {
+  /** Runs a program in a workspace, and also returns how it was started. */
   async function there(
     run: (options: WorkspaceSpawnOptions) => Promise<{ exitCode: number | null; signal?: string }>,
     options: Parameters<typeof execCommand>[2] = {},
@@ -88,7 +88,7 @@ describe("exec in a workspace elsewhere", () => {
     return { result, started };
   }
 
-  it("starts the program there, with no variables from here", async () => {
+  it("starts the program in the workspace, without variables of this machine", async () => {
     const run = async ({ onOutput }: WorkspaceSpawnOptions) => {
       await onOutput(Buffer.from("out"), "stdout");
       await onOutput(Buffer.from("err"), "stderr");
@@ -106,7 +106,7 @@ describe("exec in a workspace elsewhere", () => {
     expect(started[0]?.environment).toEqual({ EXTRA: "more", NAME: null });
   });
 
-  it("finds folders by the rules of the platform there", async () => {
+  it("resolves folders by the path rules of the remote platform", async () => {
     const { started } = await there(async () => ({ exitCode: 0 }), { cwd: "..\\sub" }, true);
     expect(started).toMatchObject([{ cwd: "C:\\sub" }]);
   });
@@ -120,7 +120,7 @@ describe("exec in a workspace elsewhere", () => {
       async () => Promise.reject(new WorkspaceError("lost")),
       { killed: false, stderr: expect.stringContaining("lost") },
     ],
-  ])("tells of a program that %s", async (_, run, expected) => {
+  ])("reports a program that %s", async (_, run, expected) => {
     expect((await there(run)).result).toMatchObject({ code: 1, ...expected });
   });
 });

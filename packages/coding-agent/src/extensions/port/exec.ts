@@ -10,7 +10,7 @@ import { reasonOf } from "../api/errors.ts";
 
 export interface ExecEnvironment
   extends Pick<ToolEnvironment, "cwd" | "environment" | "processes" | "sandbox"> {
-  /** Where the project is, if not on this machine: programs run there, without variables from here. */
+  /** The project's location if it is remote: programs run there, without variables of this machine. */
   readonly elsewhere?:
     | { readonly workspace: Pick<Workspace, "spawn">; readonly isWindows: boolean }
     | undefined;
@@ -61,12 +61,12 @@ function placeOf({ elsewhere, ...here }: ExecEnvironment) {
   return { path: elsewhere.isWindows ? win32 : posix, workspace: elsewhere.workspace };
 }
 
-/** Whether it ended because its time was over or its caller gave it up, and not by itself. */
+/** Whether the program was ended by its timeout or signal rather than by itself. */
 function isKilled({ exitCode, timedOut }: WorkspaceExit, signal: AbortSignal | undefined): boolean {
   return timedOut === true || (exitCode === null && signal?.aborted === true);
 }
 
-/** The start of a stream, in bounded memory. */
+/** Keeps the beginning of a stream, in bounded memory. */
 class Capture {
   readonly #maxBytes: number;
   readonly #pieces: Buffer[] = [];
@@ -91,7 +91,7 @@ class Capture {
   }
 }
 
-/** Changes to the variables of the place; one without a value is removed. */
+/** Changes to the variables of the place; a variable without a value is removed. */
 function changesOf(variables: ExecOptions["env"] = {}): Record<string, string | null> {
   return Object.fromEntries(
     Object.entries(variables).map(([name, value]) => [name, value ?? null]),

@@ -23,14 +23,17 @@ import type { BoundaryDraft, CustomMessageInput } from "../api/events.ts";
 import type { ToolInfo } from "../api/tool.ts";
 import type { ExecEnvironment } from "./exec.ts";
 
-/** What extensions may do to a session. Members are read each time, so they are always current. */
+/**
+ * What extensions can do with a session. Members are read on each access, so they are always
+ * current.
+ */
 export interface SessionPort {
   readonly log: SessionLog;
   readonly registry: ModelRegistry;
   readonly settings: SettingsStore;
   readonly stream: StreamFunction;
   readonly execEnvironment: ExecEnvironment;
-  /** What the session's own tools work with. */
+  /** The environment of the session's own tools. */
   readonly toolEnvironment: ToolEnvironment;
   readonly model: Model | undefined;
   readonly scopedModels: readonly ScopedModel[];
@@ -40,11 +43,11 @@ export interface SessionPort {
   readonly isProjectTrusted: boolean;
   readonly hasPendingMessages: boolean;
   readonly contextUsage: ContextUsage | undefined;
-  /** As it was last built. */
+  /** The system prompt as last built. */
   readonly systemPrompt: string;
   readonly promptInput: SystemPromptInput;
   buildSystemPrompt(): Promise<string>;
-  /** The templates and skills read so far. */
+  /** The templates and skills that were read so far. */
   readonly textCommands: readonly SlashCommandInfo[];
   setModel(model: Model): Promise<boolean>;
   setThinkingLevel(level: ThinkingLevel): void;
@@ -60,7 +63,7 @@ export interface SessionPort {
     options: DeliveryOptions & { readonly expandPromptTemplates?: boolean | undefined },
   ): Promise<unknown>;
   append(entry: NewEntry): SessionEntry;
-  /** The messages of the conversation as they are, or as they would be with these entries. */
+  /** The messages of the conversation, or as they would be with these entries added. */
   messagesWith(drafts: readonly BoundaryDraft[]): readonly AgentMessage[];
   readonly pendingMessages: readonly AgentMessage[];
   addEntries(drafts: readonly BoundaryDraft[]): Promise<void>;
@@ -68,7 +71,7 @@ export interface SessionPort {
   allTools(): ToolInfo[];
   activeTools(): string[];
   setActiveTools(names: readonly string[]): void;
-  /** An extension has registered a tool after it was loaded. */
+  /** Called when an extension has registered a tool after it was loaded. */
   toolsChanged(): void;
   waitForIdle(): Promise<void>;
   newSession(options: Omit<NewSessionOptions, "withSession">): Promise<Cancellable>;

@@ -1,7 +1,7 @@
 import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type { AssistantMessage } from "@tau-agent/rpc-protocol/messages";
 
-/** A stream that one side pushes into and another reads from; `result()` is its outcome. */
+/** A stream with a writer that pushes events and a reader; `result()` is its outcome. */
 export class EventStream<Event, Result> implements AsyncIterable<Event> {
   readonly #isLast: (event: Event) => boolean;
   readonly #resultOf: (event: Event) => Result;

@@ -7,7 +7,7 @@ import { isNativeProvider, type RegisteredProvider, registrationOf } from "./pro
 import { replyStream } from "./reply-stream.ts";
 import { storedLogins } from "./stored-logins.ts";
 
-/** What requests to a provider are signed with, as pi's extensions read it. */
+/** The credentials for requests to a provider, in the form that pi's extensions read. */
 interface ProviderAuth {
   readonly auth: { readonly apiKey?: string; readonly headers?: Readonly<Record<string, string>> };
   readonly source: KeySource;
@@ -23,7 +23,7 @@ export interface ModelsViewOptions {
 
 /**
  * The registry for extensions. Its lists are synchronous, so {@link ModelsView.refresh} reads them
- * ahead.
+ * in advance.
  */
 export class ModelsView implements ExtensionModels {
   readonly #options: ModelsViewOptions;
@@ -161,7 +161,7 @@ export class ModelsView implements ExtensionModels {
     return [...this.#options.registered.keys()];
   }
 
-  /** Only chat models exist here, unlike in other hosts. */
+  /** Unlike other hosts, this one only has chat models. */
   findOfType(type: string, provider: string, modelId: string): Model | undefined {
     return type === "chat" ? this.find(provider, modelId) : undefined;
   }
@@ -187,7 +187,7 @@ export class ModelsView implements ExtensionModels {
     },
   });
 
-  /** Streams one reply with the host's key, headers and address; for sessions of extensions. */
+  /** Streams one reply with the host's key, headers and address, for requests of extensions. */
   async *openStream(model: Model, context: Context, options: StreamOptions): AssistantStream {
     const { registry, stream } = this.#options;
     const auth = await registry.requestAuth(model);

@@ -7,7 +7,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { createHostModules } from "../../pi-modules/host-modules.ts";
 import { fakePort, systemIn } from "../port/__fixtures__/session-port.ts";
 
-/** An extension that hands over a provider made of `body`, loaded, with the registry it is in. */
+/**
+ * Loads an extension that registers a native provider with `body`; returns the provider and its
+ * registry.
+ */
 async function providerOf(body: string, environment: Record<string, string> = {}, stored = {}) {
   const agentDirectory = mkdtempSync(join(tmpdir(), "tau-native-"));
   onTestFinished(() => rmSync(agentDirectory, { recursive: true, force: true }));
@@ -52,7 +55,7 @@ const model = `{ id: "m", api: "openai-completions", contextWindow: 1000, maxTok
 const plain = `baseUrl: "https://house.invalid", models: [${model}], api: openAICompletionsApi(),
   auth: { apiKey: envApiKeyAuth("key", ["HOUSE_KEY"]) }`;
 
-it("offers the models of a provider handed over whole once its own search finds a key", async () => {
+it("offers a native provider's models once its own search finds a key", async () => {
   const without = await providerOf(plain);
   expect(await without.registry.available()).toEqual([]);
   expect(without.view.getProviderAuthStatus("house")).toEqual({ configured: false });
@@ -65,7 +68,7 @@ it("offers the models of a provider handed over whole once its own search finds 
   expect(view.getProviderDisplayName("house")).toBe("The House");
 });
 
-it("gives a key that auth.json holds to the provider's search, and sends the headers it adds", async () => {
+it("passes a key from auth.json to the provider's search, and sends the headers that it adds", async () => {
   const search = `{ resolve: async ({ credential }) =>
     ({ auth: { apiKey: credential.key + "!", headers: { "x-house": "1" } } }) }`;
   const body = `models: [${model}], api: openAICompletionsApi(), auth: { apiKey: ${search} }`;
@@ -81,7 +84,7 @@ it("gives a key that auth.json holds to the provider's search, and sends the hea
   expect(view.authStorage).toMatchObject({ get: expect.any(Function) });
 });
 
-it("uses the key that the provider makes of a login", async () => {
+it("uses the key that the provider derives from a login", async () => {
   const oauth = `{ refresh: async (login) => login, toAuth: async ({ access }) => ({ apiKey: "t:" + access }) }`;
   const body = `models: [${model}], api: openAICompletionsApi(), auth: { oauth: ${oauth} }`;
   const login = { type: "oauth", access: "a", refresh: "r", expires: Date.now() + 3_600_000 };
@@ -91,7 +94,7 @@ it("uses the key that the provider makes of a login", async () => {
   expect(found && view.isUsingOAuth(found)).toBe(true);
 });
 
-it("asks the provider for its models again, and keeps the old ones when that fails", async () => {
+it("refreshes the provider's models, and keeps the old ones on failure", async () => {
   const fetched = await providerOf(`${plain}, fetchModels: async () => [{ id: "n" }]`);
   expect((await fetched.registry.models("house")).map(({ id }) => id)).toEqual(["n"]);
   const failing = await providerOf(
@@ -100,7 +103,7 @@ it("asks the provider for its models again, and keeps the old ones when that fai
   expect((await failing.registry.models("house")).map(({ id }) => id)).toEqual(["m"]);
 });
 
-it("streams through the provider's own streams by the model's wire format", async () => {
+it("streams through the provider's own streams, by the model's wire format", async () => {
   const streams = `{ streamSimple: async function* (model, context, { apiKey }) {
     const message = { role: "assistant", content: [{ type: "text", text: model.id + apiKey }],
       stopReason: "stop", usage: {} };
@@ -115,7 +118,7 @@ it("streams through the provider's own streams by the model's wire format", asyn
   expect(reply.content).toEqual([{ type: "text", text: "mk" }]);
 });
 
-it("ends a reply that cannot be requested with an error that says why", async () => {
+it("ends a reply that cannot be requested with an explanatory error", async () => {
   const { view } = await providerOf(plain);
   const [found] = view.getAll();
   if (found === undefined) throw new TypeError("no model");

@@ -4,7 +4,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import { ExtensionError } from "../api/errors.ts";
 import type { NativeProvider, NativeProviderAuth } from "../api/native-provider.ts";
 
-/** Listing models over the network must not hold up the start of a session for longer. */
+/** The limit for listing models over the network, which delays the start of a session. */
 const refreshLimitMs = 5_000;
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -13,7 +13,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
  * Adapts a native provider of an extension, which lists its models, finds its keys and renews its
  * logins itself.
  *
- * @throws {ExtensionError} `invalid_registration` naming the member that is not there
+ * @throws {ExtensionError} `invalid_registration`, naming the missing member
  */
 export function nativeProviderOf(provider: NativeProvider, environment: Variables): CustomProvider {
   const refuse = (reason: string): never => {
@@ -70,7 +70,7 @@ function withLogin(oauth: NonNullable<NativeProviderAuth["oauth"]>): Pick<Custom
   };
 }
 
-/** Models a provider lists itself are what it has, when they cannot be fetched in time. */
+/** Keeps the models that a provider lists itself if they cannot be refreshed in time. */
 async function refresh(
   provider: NativeProvider,
   credential: Credential | undefined,

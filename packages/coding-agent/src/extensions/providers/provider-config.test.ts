@@ -10,7 +10,7 @@ import type { ProviderConfig } from "../api/models.ts";
 import { customProviderOf, withProviderStreams } from "./provider-config.ts";
 import { emptyReply } from "./reply-stream.ts";
 
-/** A registry with one provider of an extension, and a login for it that is about to end. */
+/** A registry with an extension's provider, and a login for it that is about to expire. */
 function registryWith(config: ProviderConfig, access: string) {
   const agentDirectory = mkdtempSync(join(tmpdir(), "tau-login-"));
   onTestFinished(() => rmSync(agentDirectory, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ const described: ProviderConfig = {
   models: [{ id: "m", contextWindow: 1000, maxTokens: 100 }],
 };
 
-it("renews a login with the extension's code, and sends the key it makes of the tokens", async () => {
+it("renews a login with the extension's code, and sends the key derived from the tokens", async () => {
   const asked: unknown[] = [];
   const registry = registryWith(
     {
@@ -95,7 +95,7 @@ it.each([
   }
 });
 
-it("does not report an aborted reply of an extension as a failure", async () => {
+it("does not treat an aborted reply of an extension as a failure", async () => {
   const model = scriptedModel();
   const error = { ...message(model), stopReason: "aborted" as const, errorMessage: "429" };
   const open = async function* () {

@@ -15,7 +15,7 @@ import type { NativeProvider, ProviderStream } from "../api/native-provider.ts";
 import { nativeProviderOf } from "./native-provider.ts";
 import { emptyReply } from "./reply-stream.ts";
 
-/** A provider that an extension registers: described by fields, or native with its own code. */
+/** A provider that an extension registers: declared by fields, or native with its own code. */
 export type RegisteredProvider = ProviderConfig | NativeProvider;
 
 export function isNativeProvider(provider: RegisteredProvider): provider is NativeProvider {
@@ -24,7 +24,7 @@ export function isNativeProvider(provider: RegisteredProvider): provider is Nati
 
 /**
  * The name and the description of a provider as an extension gave them.
- * @throws {ExtensionError} `invalid_registration` when there is a name without a description
+ * @throws {ExtensionError} `invalid_registration` if there is a name without a description
  */
 export function registrationOf(
   given: string | NativeProvider,
@@ -37,9 +37,9 @@ export function registrationOf(
 }
 
 /**
- * A registered provider for the registry, and its own stream if it has one.
+ * A registered provider in the registry's form, and its own stream if it has one.
  *
- * @throws {ExtensionError} `invalid_registration` naming what does not fit
+ * @throws {ExtensionError} `invalid_registration`, naming the invalid field
  */
 export function registeredProviderOf(
   name: string,
@@ -56,11 +56,11 @@ export function registeredProviderOf(
 }
 
 /**
- * A provider as an extension describes it, for the registry.
- * @throws {ExtensionError} `invalid_registration` naming the field that does not fit
+ * A provider in the registry's form, from an extension's description.
+ * @throws {ExtensionError} `invalid_registration`, naming the invalid field
  */
 export function customProviderOf(name: string, config: ProviderConfig): CustomProvider {
-  // A provider with its own stream needs neither an address nor one of our wire formats.
+  // A provider with its own stream needs neither an address nor a built-in wire format.
   const own = config.streamSimple === undefined ? {} : { baseUrl: "extension:", api: name };
   const { streamSimple: _, oauth, ...described } = { ...own, ...definedOf(config) };
   const { providers, problems } = parseModelsFile({ providers: { [name]: described } });
@@ -138,7 +138,7 @@ async function* relay(model: Model, open: () => AsyncIterable<unknown>): Assista
   }
 }
 
-/** Older streams do not name the call that begins. */
+/** Streams of older extensions do not name the call that begins. */
 function completed(event: AssistantMessageEvent): AssistantMessageEvent {
   if (event.type !== "toolcall_start" || event.id !== undefined) return event;
   const { contentIndex, partial } = event as Extract<
@@ -150,7 +150,7 @@ function completed(event: AssistantMessageEvent): AssistantMessageEvent {
   return { type: "toolcall_start", contentIndex, partial, id: call.id, toolName: call.name };
 }
 
-/** Extensions report failures as text only; retries and compactions need a classification. */
+/** Extensions report failures as text only; retries and compactions need a code. */
 function withReason(message: AssistantMessage, cause: unknown): StreamResult {
   const { errorMessage: text = "", stopReason } = message;
   if (stopReason !== "error") return { message };

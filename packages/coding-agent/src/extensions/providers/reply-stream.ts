@@ -3,7 +3,7 @@ import type { AssistantMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { reasonOf } from "../api/errors.ts";
 import { AssistantMessageEventStream } from "./event-stream.ts";
 
-/** A reply in pi's form, to iterate or await; failures become an error event. */
+/** A reply in pi's format, to iterate or await; failures become an error event. */
 export function replyStream(
   model: Model,
   open: () => AssistantStream | Promise<AssistantStream>,

@@ -1,7 +1,7 @@
 import type { Credential } from "@tau-agent/models";
 
 export interface LoginSources {
-  /** The content of auth.json when models were last read. */
+  /** The content of auth.json at the last refresh of models. */
   readonly stored: () => ReadonlyMap<string, Credential>;
   readonly hasAuth: (provider: string) => boolean;
   readonly keyOf: (provider: string) => Promise<string | undefined>;
@@ -9,7 +9,7 @@ export interface LoginSources {
   readonly reload: () => void;
 }
 
-/** auth.json as pi before 0.80 showed it to extensions, on the model registry. */
+/** auth.json in the form that pi before 0.80 showed to extensions on the model registry. */
 export function storedLogins({ stored, hasAuth, keyOf, store, reload }: LoginSources) {
   return {
     get: (provider: string) => stored().get(provider),

@@ -7,7 +7,7 @@ import { ProcessRegistry } from "@tau-agent/system";
 import { expect, it, onTestFinished } from "vitest";
 import { fakePort, systemIn } from "../port/__fixtures__/session-port.ts";
 
-/** A host with one real provider and a router in front of it, whose `route` has this body. */
+/** A host with one real provider and a router in front of it, with this body of `route`. */
 async function routed(route: string, provider = "router") {
   const agentDirectory = mkdtempSync(join(tmpdir(), "tau-virtual-"));
   onTestFinished(() => rmSync(agentDirectory, { recursive: true, force: true }));
@@ -68,7 +68,7 @@ async function routed(route: string, provider = "router") {
 const user = (content: string) => ({ role: "user", content, timestamp: 1 });
 const toBig = `return { model: pick("big"), thinkingLevel: "high" };`;
 
-it("lists a virtual model with its levels and without the need for a key", async () => {
+it("lists a virtual model with its levels and without a key", async () => {
   const { registry, auto } = await routed(toBig);
   expect((await registry.available()).map(({ provider, id }) => `${provider}/${id}`)).toContain(
     "router/auto",
@@ -77,7 +77,7 @@ it("lists a virtual model with its levels and without the need for a key", async
   expect(auto.thinkingLevelMap).toMatchObject({ off: null, low: "low", medium: null });
 });
 
-it("sends a request to the router's choice, at a level that model supports", async () => {
+it("sends a request to the router's choice, at a level that the target supports", async () => {
   const { ask } = await routed(toBig);
   expect(await ask([user("hi")])).toMatchObject({
     model: "big",
@@ -106,7 +106,7 @@ it("passes the router the reason, the last model and the last failure", async ()
   ]);
 });
 
-it("keeps the router's memory on the branch", async () => {
+it("stores the router's state on the branch", async () => {
   const count = `const n = (request.state?.n ?? 0) + 1;
     return { model: pick("big"), state: n > 2 ? request.state : { n } };`;
   const { ask, port } = await routed(count);
@@ -130,7 +130,7 @@ it("ends a request with an error when there is no target", async () => {
   );
 });
 
-it("is listed with the models of a provider, and disappears when it is unregistered", async () => {
+it("lists a virtual model with the models of its provider, until it is unregistered", async () => {
   const { registry, system } = await routed(toBig, "house");
   const ids = async () => (await registry.models("house")).map(({ id }) => id);
   expect(await ids()).toEqual(["big", "small", "auto"]);

@@ -17,14 +17,14 @@ import { emptyReply } from "./reply-stream.ts";
 /** The pseudo wire format of virtual models. */
 const virtualApi = "pi-virtual";
 
-/** Entries that store what routers remember; other pi-compatible hosts write them, too. */
+/** The type of entries that store router state; other pi-compatible hosts write them, too. */
 export const virtualStateEntry = "pi.virtual-model-state";
 
 export interface VirtualModelsOptions {
   readonly registry: ModelRegistry;
   readonly stream: StreamFunction;
   readonly context: () => ExtensionContext;
-  /** Undefined before there is a session. */
+  /** Undefined before the session exists. */
   readonly port: () => SessionPort | undefined;
 }
 
@@ -42,7 +42,7 @@ export class VirtualModels {
     this.#options = options;
   }
 
-  /** @throws {ExtensionError} `invalid_registration` naming what is not there */
+  /** @throws {ExtensionError} `invalid_registration`, naming the missing member */
   static check(definition: VirtualModel): void {
     const reason =
       typeof definition?.provider !== "string" || typeof definition.id !== "string"
@@ -68,7 +68,7 @@ export class VirtualModels {
     }
   }
 
-  /** Routes requests to virtual models; all others pass unchanged. */
+  /** Routes requests to virtual models; all others pass through unchanged. */
   readonly stream: StreamFunction = (model, context, options) => {
     const known = model.api === virtualApi ? this.#models.get(keyOf(model)) : undefined;
     if (known === undefined) return this.#options.stream(model, context, options);
@@ -87,7 +87,7 @@ export class VirtualModels {
       const auth = await this.#options.registry.requestAuth(route.model);
       const thinkingLevel = clampThinkingLevel(route.model, route.thinkingLevel ?? "off");
       target = { model: route.model, thinkingLevel };
-      // Key and headers of the virtual model's provider must not reach the other one.
+      // The key and headers of the virtual model's provider must not reach the target's provider.
       opened = this.#options.stream(target.model, context, { ...options, ...auth, thinkingLevel });
     } catch (error) {
       known.failed = undefined;

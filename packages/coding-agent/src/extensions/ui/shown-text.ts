@@ -1,4 +1,4 @@
-/** Text for a client from a value that should be text; extensions may be untyped. */
+/** Converts a value that should be text to text for a client; extensions may be untyped. */
 export function shownText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";

@@ -1,6 +1,6 @@
 import type { ClientUi, ExtensionUi, TerminalUi, Theme } from "../api/ui.ts";
 
-/** A theme that leaves every text as it is: there is no terminal to colour. */
+/** A theme that leaves all text unchanged: there is no terminal to colour. */
 export const plainTheme: Theme = {
   name: "plain",
   fg: (_color, text) => text,
@@ -16,7 +16,7 @@ export const plainTheme: Theme = {
   getColorMode: () => "truecolor",
 };
 
-/** Adds what only a terminal can do, as documented for hosts that have none. */
+/** Adds the terminal-only members, with the behaviour documented for hosts without a terminal. */
 export function terminalUi(client: ClientUi): ExtensionUi {
   const terminal: TerminalUi = {
     theme: plainTheme,

@@ -18,8 +18,8 @@ function port() {
   return { ...ui, requests, reply: answer };
 }
 
-describe("a dialog", () => {
-  it("is sent as documented and settles with the answer of its id", async () => {
+describe("an extension's dialog", () => {
+  it("is sent as documented and resolves with the answer to its id", async () => {
     const { ui, requests, reply } = port();
     const first = ui.select("Pick", ["a", "b"], { timeout: 1000 });
     const second = ui.confirm("Sure?", "Really");
@@ -43,7 +43,7 @@ describe("a dialog", () => {
     ]);
   });
 
-  it("returns described choices by their labels", async () => {
+  it("returns the labels of described choices", async () => {
     const { ui, requests, reply } = port();
     const described = [{ label: "one", description: "the first" }, "two"] as unknown as string[];
     const picked = ui.select("Pick", described);
@@ -52,7 +52,7 @@ describe("a dialog", () => {
     expect(await picked).toBe("one");
   });
 
-  it("that is dismissed gives undefined, or false for a confirmation", async () => {
+  it("returns undefined when dismissed, or false for a confirmation", async () => {
     const { ui, reply } = port();
     const picked = ui.select("Pick", ["a"]);
     reply({ cancelled: true });
@@ -61,22 +61,25 @@ describe("a dialog", () => {
     expect([await picked, await confirmed]).toEqual([undefined, false]);
   });
 
-  it("times out on its own; a late answer changes nothing", async () => {
+  it("times out automatically, and ignores a late answer", async () => {
     const { ui, reply, answer } = port();
     expect(await ui.input("Name", undefined, { timeout: 5 })).toBeUndefined();
     reply({ value: "too late" });
     answer({ type: "extension_ui_response", id: "unknown", value: "x" });
   });
 
-  it.each([0, 2 ** 31, Number.POSITIVE_INFINITY])("waits with a timeout of %s", async (timeout) => {
-    const { ui, reply } = port();
-    const picked = ui.select("Pick", ["a"], { timeout });
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    reply({ value: "a" });
-    expect(await picked).toBe("a");
-  });
+  it.each([0, 2 ** 31, Number.POSITIVE_INFINITY])(
+    "has no time limit with a timeout of %s",
+    async (timeout) => {
+      const { ui, reply } = port();
+      const picked = ui.select("Pick", ["a"], { timeout });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      reply({ value: "a" });
+      expect(await picked).toBe("a");
+    },
+  );
 
-  it("ends when its signal is aborted, and is not sent when it was already", async () => {
+  it("ends when its signal aborts, and is not sent if it was aborted before", async () => {
     const { ui, requests } = port();
     const controller = new AbortController();
     const open = ui.confirm("Sure?", "", { signal: controller.signal });
@@ -86,14 +89,14 @@ describe("a dialog", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("ends with all others when the run is aborted or the client leaves", async () => {
+  it("ends with all others when the run is aborted or the client disconnects", async () => {
     const { ui, settleAll } = port();
     const open = [ui.select("Pick", ["a"]), ui.confirm("Sure?", ""), ui.editor("Text")];
     settleAll("abort");
     expect(await Promise.all(open)).toEqual([undefined, false, undefined]);
   });
 
-  it("is not even sent once the host ends", async () => {
+  it("is not sent once the host is ending", async () => {
     const { ui, close, requests } = port();
     const open = ui.select("Pick", ["a"]);
     close();
@@ -102,7 +105,7 @@ describe("a dialog", () => {
   });
 });
 
-it("tells a client what to show without waiting", () => {
+it("tells a client what to show, without waiting", () => {
   const { ui, requests } = port();
   ui.notify("done");
   ui.notify("careful", "warning");
@@ -132,7 +135,7 @@ it("tells a client what to show without waiting", () => {
   ]);
 });
 
-it("answers what only a terminal can do as documented", async () => {
+it("returns the documented values for terminal-only methods", async () => {
   const { ui } = port();
   expect(await ui.custom(() => {})).toBeUndefined();
   expect(ui.getEditorText()).toBe("");

@@ -17,7 +17,7 @@ import type { ClientUi, DialogOptions, ExtensionUi } from "../api/ui.ts";
 import { shownText } from "./shown-text.ts";
 import { terminalUi } from "./terminal-ui.ts";
 
-/** A request without what every request has; one type per method. */
+/** A request without the members common to all requests; one type per method. */
 type Request = ExtensionUiRequest extends infer R
   ? R extends ExtensionUiRequest
     ? Omit<R, "type" | "id">
@@ -39,23 +39,23 @@ export interface UiPort {
   readonly isAsking: boolean;
   /** Takes a client's answer; late and unknown ones are ignored. */
   answer(response: ExtensionUiResponse): void;
-  /** Runs code of a tool call: dialogs that it opens name the call, also those of calls within it. */
+  /** Runs code of a tool call: dialogs that it opens name the call, including those of nested calls. */
   during<Value>(toolCallId: string, work: () => Promise<Value>): Promise<Value>;
-  /** The same, and says whether a dialog it opened was answered by a person. */
+  /** The same, and also returns whether a person answered one of its dialogs. */
   watch<Value>(
     toolCallId: string,
     work: () => Promise<Value>,
   ): Promise<{ value: Value; wasAsked: boolean }>;
-  /** Dismisses all open dialogs: the run was aborted, or the session ends. */
+  /** Dismisses all open dialogs, because the run was aborted or the session ends. */
   settleAll(by: "abort" | "end"): void;
-  /** The same for good: a dialog that opens from now on is dismissed at once. */
+  /** The same permanently: dialogs opened later are dismissed at once. */
   close(): void;
 }
 
 export interface UiPortOptions {
   readonly requests: HostRequests;
   readonly send: (request: ExtensionUiRequest) => void;
-  /** Called when dialogs open and end. */
+  /** Called when dialogs open and close. */
   readonly onDialog?: ((phase: "start" | "end", kind: string, title: string) => void) | undefined;
 }
 
@@ -118,7 +118,7 @@ interface WatchedCall {
 class OpenDialogs {
   readonly #options: UiPortOptions;
   readonly #open = new Set<AbortController>();
-  /** Tells dialogs of one handler from those of code that runs beside it. */
+  /** Distinguishes a handler's dialogs from those of code that runs in parallel. */
   readonly #watched = new AsyncLocalStorage<WatchedCall>();
   #isClosed = false;
 
@@ -130,7 +130,7 @@ class OpenDialogs {
     id: string,
     work: () => Promise<Value>,
   ): Promise<{ value: Value; wasAsked: boolean }> {
-    // Clients know the call of the model, not those that its tool makes.
+    // Clients know the model's call, not the nested calls of its tool.
     const { toolCallId = id } = this.#watched.getStore() ?? {};
     const seen: WatchedCall = { toolCallId, wasAsked: false, isOver: false };
     try {
@@ -154,7 +154,7 @@ class OpenDialogs {
     this.settleAll("end");
   }
 
-  /** Sends a dialog and waits for its answer, its time or its signal. */
+  /** Sends a dialog and waits for its answer, timeout or abort. */
   async ask(params: DialogParams, { signal, timeout }: DialogOptions): Promise<Answer> {
     if (this.#isClosed || signal?.aborted) return dismissed;
     const { requests, onDialog } = this.#options;
@@ -183,7 +183,7 @@ class OpenDialogs {
   }
 }
 
-/** Some pi-compatible hosts describe the options; the answer is the label. */
+/** Some pi-compatible hosts add descriptions to options; the answer is the label. */
 function shownOption(option: unknown): string {
   const { label } = Object(option) as { label?: unknown };
   return shownText(typeof label === "string" ? label : option);
@@ -225,7 +225,7 @@ function clientUi(dialogs: OpenDialogs, tell: (request: Request) => void): Clien
     setStatus: (key, text) =>
       tell({ method: "setStatus", statusKey: shownText(key), ...textIfAny("statusText", text) }),
     setWidget: (key, content, options) => {
-      // Anything but lines needs a terminal.
+      // Anything but lines of text needs a terminal.
       if (content !== undefined && content !== null && !Array.isArray(content)) return;
       const lines = Array.isArray(content) ? { widgetLines: content.map(shownText) } : {};
       const placement = oneOf(placements, options?.placement);
@@ -240,7 +240,7 @@ function clientUi(dialogs: OpenDialogs, tell: (request: Request) => void): Clien
 const notifyTypes = ["info", "warning", "error"] as const;
 const placements = ["aboveEditor", "belowEditor"] as const;
 
-/** Passes only values that clients know. */
+/** Passes on only values that clients know. */
 function oneOf<Known>(known: readonly Known[], value: unknown): Known | undefined {
   return known.find((one) => one === value);
 }

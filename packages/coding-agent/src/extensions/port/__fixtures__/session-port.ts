@@ -8,7 +8,7 @@ import type { SessionPort } from "../session-port.ts";
 import { createHeadlessUiPort } from "../../ui/ui-port.ts";
 import { withWorkspace } from "../../../tools/common/local-place.ts";
 
-/** A registry without any model, in a folder. */
+/** A registry without models, in a folder. */
 function emptyRegistry(agentDirectory: string) {
   return createModelRegistry({
     processes: new ProcessRegistry(),
@@ -18,7 +18,7 @@ function emptyRegistry(agentDirectory: string) {
   });
 }
 
-/** A session that notes what is asked of it. */
+/** A session that records requests. */
 export function fakePort(
   agentDirectory: string,
   changes: Partial<SessionPort> = {},
@@ -84,7 +84,7 @@ export function fakePort(
   };
 }
 
-/** An extension system on a folder, with what it reported. */
+/** An extension system for a folder, with the failures it reported. */
 export function systemIn(agentDirectory: string, changes: Partial<ExtensionSystemOptions> = {}) {
   const failures: ExtensionFailure[] = [];
   const system = new ExtensionSystem({
