@@ -2,14 +2,14 @@ import type { SessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { isForeign } from "./fence.ts";
 
-/** What the end of a background job is stored as: not a message of a person. */
+/** The type of the message about a job's end, which is not a message from a person. */
 export const JOB_NOTICE_TYPE = "job_end";
 
 /**
- * Whether foreign text came after the last message of a person. The log says so, so compaction, forks and
- * later hosts see the same.
+ * Whether foreign text came after the last message from a person. This is derived from the log, so compaction, forks
+ * and later hosts see the same.
  *
- * @param newestFirst the entries of the branch
+ * @param newestFirst - the entries of the branch
  */
 export function isAfterUntrusted(newestFirst: Iterable<SessionEntry>): boolean {
   for (const entry of newestFirst) {
@@ -21,7 +21,7 @@ export function isAfterUntrusted(newestFirst: Iterable<SessionEntry>): boolean {
   return false;
 }
 
-/** What a message does to the state; undefined for most. */
+/** How a message changes the state; undefined for most messages. */
 function saysOf(message: AgentMessage): boolean | undefined {
   switch (message.role) {
     case "user":

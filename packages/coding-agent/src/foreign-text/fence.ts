@@ -3,33 +3,35 @@ import type { ToolResultMessage, UserContent } from "@tau-agent/rpc-protocol/mes
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { randomHex } from "@tau-agent/system";
 
-/** How many bytes a text would have to guess to close its fence. */
+/** How many bytes an attacker would have to guess to close the fence. */
 const NONCE_BYTES = 16;
 
-/** Marks a result of foreign text. The nonce is made once, so that later requests say the same. */
+/** Marks a result as foreign text. The nonce is created once, so that later requests repeat it. */
 export function markForeign(result: ToolResult): ToolResult {
   const { details } = result;
   const kept = isJsonObject(details) ? details : details === undefined ? {} : { value: details };
   return { ...result, details: { ...kept, untrusted: true, fence: randomHex(NONCE_BYTES) } };
 }
 
-/** Whether a result, or what a subagent said after such a result, is foreign text. */
+/** Whether a result is foreign text, or a subagent's text that may derive from it. */
 export function isForeign(details: unknown): boolean {
   return isJsonObject(details) && details.untrusted === true;
 }
 
 function fenceOf({ details }: Pick<ToolResultMessage, "details">): string | undefined {
   const { fence } = isJsonObject(details) && isForeign(details) ? details : {};
-  // Of a file that somebody wrote, anything else could end the fence by itself.
+  // The details may come from a file: with any other value, a text could close the fence.
   return typeof fence === "string" && /^[0-9a-f]{32}$/.test(fence) ? fence : undefined;
 }
 
-/** Whether models read a result in a fence; what a subagent made of foreign text has none. */
+/**
+ * Whether models read a result in a fence; a subagent's text derived from foreign text has none.
+ */
 export function isFenced(result: Pick<ToolResultMessage, "details">): boolean {
   return fenceOf(result) !== undefined;
 }
 
-/** The content of a result as a model reads it: foreign text in a fence. */
+/** The content of a result as a model sees it: foreign text in a fence. */
 export function fencedContent(result: ToolResultMessage): readonly UserContent[] {
   const { content } = result;
   const fence = fenceOf(result);
@@ -53,7 +55,7 @@ function explained(fence: string): string {
 }
 
 function fenced(text: string, fence: string): string {
-  // A text that knows the mark could end the fence.
+  // A text that contains the mark could close the fence.
   const plain = text.replaceAll(fence, "");
   return `<untrusted ${fence}>\n${plain}\n</untrusted ${fence}>`;
 }
