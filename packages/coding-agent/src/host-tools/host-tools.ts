@@ -15,35 +15,35 @@ export interface HostToolDefinition {
   readonly readOnly?: boolean | undefined;
   readonly openWorld?: boolean | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Whether the model learns of it only from `tool_search`. */
+  /** Whether the model can find it only through `tool_search`. */
   readonly deferLoading?: boolean | undefined;
-  /** Whether subagents get it, too. */
+  /** Whether subagents receive it, too. */
   readonly subagents?: boolean | undefined;
 }
 
-/** A call of such a tool. */
+/** The context of a call of such a tool. */
 export interface HostToolCallContext extends ToolCallContext {
-  /** The subagent that calls it; nested ones are joined by `/`. */
+  /** The subagent that makes the call; nested ids are joined by `/`. */
   readonly agentId?: string | undefined;
 }
 
-/** A tool of the client with what runs it: the client itself, or for a subagent its caller. */
+/** A client's tool and what runs it: the client itself, or the caller's session for a subagent. */
 export interface RunnableHostTool {
   readonly definition: HostToolDefinition;
   run(args: Record<string, unknown>, context: HostToolCallContext): Promise<ToolResult>;
 }
 
-/** The tools that the client runs, as the loop runs them, and the URIs that it serves. */
+/** The client's tools in the form that the agent loop runs, and the URIs that the client serves. */
 export class HostTools {
   readonly #requests: HostRequests;
   readonly #offer: (tools: readonly AgentTool[]) => void;
   readonly #policy: SessionPolicy | undefined;
-  /** What the client serves under URI schemes of its own. */
+  /** The URI schemes that the client serves. */
   readonly uris: HostUris;
   readonly #listeners = new SparseSet<() => void>();
   #tools: readonly RunnableHostTool[] = [];
 
-  /** @param offer - receives all tools each time. */
+  /** @param offer - receives all tools after each change */
   constructor(
     requests: HostRequests,
     offer: (tools: readonly AgentTool[]) => void,
@@ -56,10 +56,10 @@ export class HostTools {
   }
 
   /**
-   * Replaces all tools; calls that are open go on.
+   * Replaces all tools; open calls continue.
    *
-   * @throws {ProtocolError} `invalid_params` naming the member; {SessionError} `invalid_schema`,
-   *   `policy_denied`. Nothing has changed then.
+   * @throws {ProtocolError} `invalid_params`, naming the member; {SessionError} `invalid_schema`,
+   * `policy_denied`. In these cases nothing changes.
    */
   set(definitions: readonly HostToolDefinition[]): readonly string[] {
     checkDefinitions(definitions);
@@ -73,14 +73,14 @@ export class HostTools {
     return definitions.map(({ name }) => name);
   }
 
-  /** Replaces all tools by those of the session that this one works for. */
+  /** Replaces all tools with those of the caller's session. */
   inherit(tools: readonly RunnableHostTool[]): void {
     this.#tools = tools;
     this.#offer(tools.map(agentToolOf));
     for (const listener of this.#listeners) listener();
   }
 
-  /** The tools for a subagent; what it calls is reported with its id. The time limit is kept here. */
+  /** The tools for a subagent; its calls are reported with its id. The time limit is enforced here. */
   share(agentId: string): readonly RunnableHostTool[] {
     return this.#tools
       .filter(({ definition }) => definition.subagents === true)
@@ -94,7 +94,7 @@ export class HostTools {
       }));
   }
 
-  /** Calls the listener whenever the tools are replaced; returns the function that ends it. */
+  /** Calls the listener whenever the tools are replaced; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -176,7 +176,7 @@ function refuseSchema(parameters: Record<string, unknown>, field: string): void 
   }
 }
 
-/** What the client sent; a result without content is an error. */
+/** The result that the client sent; without content, an error. */
 function resultOf(given: unknown): ToolResult {
   const { result, isError } = Object(given) as { result?: unknown; isError?: boolean };
   const read = readToolResult(result);

@@ -10,28 +10,28 @@ import {
 
 type HostUriScheme = Params<"set_host_uri_schemes">["schemes"][number];
 
-/** What the client answers to a request for a URI. */
+/** The client's answer to a request for a URI. */
 export type HostUriAnswer = Omit<HostUriResult, "type" | "id">;
 
-/** What a request for a URI is made for. */
+/** The context of a request for a URI. */
 export interface HostUriContext extends Pick<ToolCallContext, "signal"> {
   readonly toolCallId?: string | undefined;
-  /** The subagent that wants it; nested ones are joined by `/`. */
+  /** The subagent that makes the request; nested ids are joined by `/`. */
   readonly agentId?: string | undefined;
 }
 
-/** A scheme with what serves it: the client itself, or for a subagent its caller. */
+/** A scheme and what serves it: the client itself, or the caller's session for a subagent. */
 export interface ServedUris {
   readonly definition: HostUriScheme;
   ask(request: HostUriParams, context: HostUriContext): Promise<HostUriAnswer>;
 }
 
-/** Those of files, of the network and of what Tau itself names so. */
+/** Schemes of files, of the network, and of Tau itself. */
 const reserved: ReadonlySet<string> = new Set([
   ...["file", "http", "https", "ws", "wss", "ftp", "data", "blob", "javascript", "about", "mcp"],
 ]);
 
-/** What the client serves under URI schemes of its own; `read` and `write` take such a URI for a path. */
+/** The URI schemes that the client serves; `read` and `write` accept such URIs as paths. */
 export class HostUris implements ClientUris {
   readonly #requests: HostRequests;
   readonly #listeners = new SparseSet<() => void>();
@@ -43,9 +43,9 @@ export class HostUris implements ClientUris {
   }
 
   /**
-   * Replaces all schemes; requests that are open go on.
+   * Replaces all schemes; open requests continue.
    *
-   * @throws {ProtocolError} `invalid_params` naming the member. Nothing has changed then.
+   * @throws {ProtocolError} `invalid_params`, naming the member. In this case nothing changes.
    */
   set(definitions: readonly HostUriScheme[]): readonly string[] {
     const given = definitions.map((each) => ({
@@ -59,14 +59,14 @@ export class HostUris implements ClientUris {
     return given.map(({ scheme }) => scheme);
   }
 
-  /** Replaces all schemes by those of the session that this one works for. */
+  /** Replaces all schemes with those of the caller's session. */
   inherit(served: readonly ServedUris[]): void {
     this.#served = served;
     this.#wasUsed ||= served.length > 0;
     for (const listener of this.#listeners) listener();
   }
 
-  /** The schemes for a subagent; what it wants is reported with its id. */
+  /** The schemes for a subagent; its requests are reported with its id. */
   share(agentId: string): readonly ServedUris[] {
     return this.#served.map(({ definition, ask }) => ({
       definition,
@@ -78,14 +78,14 @@ export class HostUris implements ClientUris {
     }));
   }
 
-  /** Calls the listener whenever the schemes are replaced; returns the function that ends it. */
+  /** Calls the listener whenever the schemes are replaced; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   uriOf(path: string): string | undefined {
-    // Where no client ever served any, such a path is one of a file, as it always was.
+    // If no client ever served a scheme, such a path is still a file path.
     if (!this.#wasUsed) return undefined;
     const uri = path.trim().replace(/^@/, "");
     const scheme = schemeOf(uri);
@@ -127,7 +127,7 @@ export class HostUris implements ClientUris {
       signal: context.signal,
       onTimeout: "cancel",
       unanswered: "cancelled",
-      // Its members were checked as it came in.
+      // The members were validated when the frame arrived.
       read: (given) => ({ result: given as HostUriAnswer, outcome: "answered" }),
     });
     return answerOf(request, closed);

@@ -2,7 +2,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { UserContent } from "@tau-agent/rpc-protocol/messages";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 
-/** A tool result as a client sent it; undefined if it has no content that a model can read. */
+/** A tool result from a client; undefined if it has no content that a model can read. */
 export function readToolResult(value: unknown): ToolResult | undefined {
   if (!isJsonObject(value) || !Array.isArray(value.content)) return undefined;
   const content = value.content.map(readBlock);
@@ -15,7 +15,7 @@ export function readToolResult(value: unknown): ToolResult | undefined {
   };
 }
 
-/** Without members that frames and vendors do not know. */
+/** Drops members that frames and vendors do not know. */
 function readBlock(block: unknown): UserContent | undefined {
   if (!isJsonObject(block)) return undefined;
   const { type, text, data, mimeType } = block;
