@@ -9,26 +9,26 @@ import {
 import { attempt, ProcessError, randomHex, runScript, unlessMissing } from "@tau-agent/system";
 import type { JobEnd, JobRecord } from "./job-record.ts";
 
-/** Where the files of jobs are: in the workspace, below a folder that only its user opens. */
+/** Where job files are kept: in the workspace, below a folder that only its user can open. */
 export interface JobPlace {
   readonly workspace: Workspace;
-  /** The path arithmetic of its platform. */
+  /** The path functions of its platform. */
   readonly path: PlatformPath;
-  /** Holds a folder for each session. */
+  /** Contains a folder for each session. */
   readonly directory: string;
 }
 
-/** A job as its folder has it. */
+/** A job as recorded in its folder. */
 export interface FoundJob {
   readonly folder: string;
   readonly record: JobRecord;
-  /** Undefined while it runs, or if its host was killed first. */
+  /** Undefined while the job runs, or if its host was killed first. */
   readonly end: JobEnd | undefined;
 }
 
 const create = 'umask 077; mkdir -p "$1" && chmod 700 "$1" && mkdir "$1/$2"';
 
-/** The files that are known of jobs; each job has a folder. */
+/** The recorded files of jobs; each job has a folder. */
 export class JobFolders {
   readonly place: JobPlace;
 
@@ -36,7 +36,7 @@ export class JobFolders {
     this.place = place;
   }
 
-  /** @throws {ProcessError} it cannot be made */
+  /** @throws {ProcessError} if the folder cannot be created */
   async create(
     directory: string,
     recordOf: (jobId: string) => JobRecord,
@@ -45,7 +45,7 @@ export class JobFolders {
     const jobId = `job-${randomHex(3)}`;
     const folder = path.join(directory, jobId);
     try {
-      // A folder of Windows has no mode to be made with.
+      // On Windows, a folder cannot be created with a mode.
       if (path.sep === "\\") await workspace.createDirectory(folder);
       else await runScript(workspace, create, [directory, jobId]);
       const record = recordOf(jobId);
@@ -93,13 +93,13 @@ export class JobFolders {
   async #read<Value>(folder: string, name: string): Promise<Value | undefined> {
     const { workspace, path } = this.place;
     const bytes = await unlessMissing(workspace.read(path.join(folder, name)));
-    // Cut where a write takes more than one step and its writer was killed.
+    // The record is incomplete if its writer was killed between the steps of a write.
     const value: unknown = bytes && attempt(() => JSON.parse(Buffer.from(bytes).toString()));
     return isJsonObject(value) ? (value as unknown as Value) : undefined;
   }
 }
 
-/** For whom the command of a job is kept: the job itself, whatever hosts come and go. */
+/** The owner of a job's command: the job itself, whatever hosts come and go. */
 export function ownerOf(folder: string): WorkspaceOwner & { readonly commandId: string } {
   const name = createHash("sha256").update(folder).digest("hex").slice(0, 32);
   return { session: `job-${name}`, epoch: 1, commandId: "job" };

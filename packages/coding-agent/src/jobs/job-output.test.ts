@@ -29,7 +29,7 @@ const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
 
 const place = () => ({ workspace: createLocalWorkspace({ cwd: folder }), path: posix });
 
-/** What writes output: the process that keeps a job, and the host. */
+/** The two writers of output: the process that keeps a job, and the host. */
 const writers = {
   keeper: (own: string, maxBytes?: number) => {
     const writer = createJobWriter({ folder: own, maxBytes });
@@ -44,10 +44,10 @@ const writers = {
   },
 };
 
-describe.each(["keeper", "host"] as const)("output that the %s writes", (name) => {
+describe.each(["keeper", "host"] as const)("job output that the %s writes", (name) => {
   const open = writers[name];
 
-  it("is read back in pieces, whole characters each", async () => {
+  it("is read back in pieces of whole characters", async () => {
     await fc.assert(
       fc.asyncProperty(text, sizes, sizes, async (said, written, reads) => {
         const own = mkdtempSync(join(folder, "job-"));
@@ -71,7 +71,7 @@ describe.each(["keeper", "host"] as const)("output that the %s writes", (name) =
     );
   });
 
-  it("is never more than its limit, and of that the end", async () => {
+  it("never exceeds its limit, and keeps the end", async () => {
     await fc.assert(
       fc.asyncProperty(text, sizes, async (said, written) => {
         const own = mkdtempSync(join(folder, "job-"));
@@ -97,7 +97,7 @@ describe.each(["keeper", "host"] as const)("output that the %s writes", (name) =
     );
   });
 
-  it("is shown up to 50 KB, and where to continue", async () => {
+  it("is shown up to 50 KB, with the position where to continue", async () => {
     const writer = open(folder);
     await writer.add(Buffer.from("x".repeat(60_000)));
     await writer.end();
@@ -116,7 +116,7 @@ describe.each(["keeper", "host"] as const)("output that the %s writes", (name) =
   });
 });
 
-it("shows no key that the place itself has written, wherever pieces begin", async () => {
+it("shows no key that the workspace has written, wherever pieces begin", async () => {
   const key = "sk-secret";
   const said = `a ${key} sk-sec b${key}${key} sk-`;
   for (let size = 1; size < 9; size += 1) {
@@ -144,7 +144,7 @@ it("shows no key that the place itself has written, wherever pieces begin", asyn
   }
 });
 
-it("takes the same keys out as the mask of other outputs", () => {
+it("masks the same keys as other outputs", () => {
   const key = fc.constantFrom("abab", "ababc", "key", "kéy");
   fc.assert(
     fc.property(

@@ -6,19 +6,19 @@ export interface JobOutputOptions {
   readonly mask?: OutputMask | undefined;
   /** The most bytes to keep; default 16 MiB. */
   readonly maxBytes?: number | undefined;
-  /** How long output may wait for more. */
+  /** How long to collect output before writing it. */
   readonly pauseMs?: number | undefined;
 }
 
-/** The end of the output that a report of the job's end shows. */
+/** How many bytes of output the report of a job's end shows. */
 export const tailBytes = 2_000;
-/** The command waits while more than so much does. */
+/** The command is paused while more bytes than this wait to be written. */
 const maxWaitingBytes = 1024 * 1024;
 
 /**
- * The output of a job whose command this host follows, in files of a sixty-fourth of the limit each, named by
- * the position of their first byte. The newest is written again as it grows, the oldest is removed; a full disk
- * loses output, never the job.
+ * The output of a job whose command this host runs. It is split into files of 1/64 of the limit, named by the position
+ * of their first byte. The newest is rewritten as it grows, and the oldest is removed. A full disk loses output, but
+ * never the job.
  */
 export class JobOutput {
   readonly #place: Pick<JobPlace, "workspace" | "path">;
@@ -28,7 +28,7 @@ export class JobOutput {
   readonly #pauseMs: number;
   readonly #held = new Map<OutputStream, Buffer>();
   readonly #parts: string[] = [];
-  /** What the newest file has. */
+  /** The content of the newest file. */
   #part: Buffer = Buffer.alloc(0);
   #position = 0;
   #waiting: Buffer[] = [];
@@ -50,19 +50,21 @@ export class JobOutput {
     this.#pauseMs = pauseMs;
   }
 
-  /** The last of it, also while it cannot be written. */
+  /** The end of the output, available even if it cannot be written. */
   get tail(): string {
     const [first = 0] = this.#tail;
     const skipped = this.#tail.subarray(0, 4).findIndex((byte) => (byte & 0xc0) !== 0x80);
     return (first & 0xc0) === 0x80 ? this.#tail.toString("utf8", skipped) : this.#tail.toString();
   }
 
-  /** Whether there was any: the output of a kept command is written where it runs. */
+  /**
+   * Whether there was any output here: that of a kept command is written where the command runs.
+   */
   get isUsed(): boolean {
     return this.#position > 0 || this.#waitingBytes > 0 || this.#part.length > 0;
   }
 
-  /** Takes ownership of a chunk; a promise asks to wait. Never fails. */
+  /** Takes ownership of a chunk; a returned promise asks the caller to wait. Never fails. */
   add(chunk: Buffer, stream: OutputStream): Promise<void> | undefined {
     const before = this.#held.get(stream);
     const bytes = before === undefined ? chunk : Buffer.concat([before, chunk]);
@@ -74,7 +76,7 @@ export class JobOutput {
     return this.#waitingBytes > maxWaitingBytes ? this.#writing : undefined;
   }
 
-  /** Resolves once all is written, or lost. */
+  /** Resolves once everything is written or lost. */
   async end(): Promise<void> {
     for (const rest of this.#held.values()) this.#take(this.#mask?.push(rest) ?? rest);
     this.#held.clear();
@@ -108,7 +110,7 @@ export class JobOutput {
     this.#writing = undefined;
   }
 
-  /** Adds to the newest file. */
+  /** Appends to the newest file. */
   async #writePart(more: Buffer): Promise<void> {
     const { workspace, path } = this.#place;
     const part = Buffer.concat([this.#part, more]);
@@ -125,7 +127,7 @@ export class JobOutput {
       this.#part = part;
       if (part.length < this.#partBytes) return;
     } catch {
-      // What cannot be written is lost: the next file begins behind it.
+      // Output that cannot be written is lost; the next file begins after it.
     }
     this.#part = Buffer.alloc(0);
     this.#position += part.length;

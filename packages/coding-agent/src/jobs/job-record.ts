@@ -8,12 +8,12 @@ export interface JobRecord {
   /** In ms since the epoch. */
   readonly startedAt: number;
   readonly detached?: boolean;
-  /** Its command is kept for itself, so that it outlives this host or its connection. */
+  /** Whether its command is kept separately, so that it outlives this host or its connection. */
   readonly isKept?: boolean;
-  /** The model gets a message when it ends. */
+  /** Whether the model gets a message when it ends. */
   readonly notify?: boolean;
   readonly promptId?: string | undefined;
-  /** The command of a call that goes on when its host dies. */
+  /** The kept command of a call, which continues when its host dies. */
   readonly commandId?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface JobEnd {
   readonly endedAt: number;
 }
 
-/** How a job ended by its command. */
+/** The end of a job, from the outcome of its command. */
 export function endOf(outcome: CommandOutcome): Pick<JobEnd, "status" | "exitCode"> {
   switch (outcome.kind) {
     case "exited":

@@ -8,7 +8,7 @@ import type { JobPlace } from "./job-folders.ts";
 
 export interface OutputPiece {
   readonly output: string;
-  /** The position behind it, in bytes from the start of the job. */
+  /** The position after the piece, in bytes from the start of the job. */
   readonly nextOffset: number;
   /** Whether output between the offset and the piece is missing. */
   readonly truncated: boolean;
@@ -17,7 +17,7 @@ export interface OutputPiece {
 export interface OutputWish {
   readonly offset?: number | undefined;
   readonly maxBytes?: number;
-  /** More may come: what may be the beginning of a key is left for the next time. */
+  /** Whether more output may come: the possible beginning of a key is left for the next read. */
   readonly isGrowing?: boolean;
   readonly mask?: OutputMask | undefined;
 }
@@ -32,8 +32,8 @@ interface SizedPart extends Part {
 }
 
 /**
- * Reads the output from an offset to its end as it is now; of more than `maxBytes`, the end. A
- * character whose rest has not been written is left for the next time.
+ * Reads the output from an offset to its current end; if there are more than `maxBytes`, only the
+ * end. An incomplete character is left for the next read.
  */
 export async function readOutput(
   place: Pick<JobPlace, "workspace" | "path">,
@@ -61,7 +61,7 @@ export async function readOutput(
   };
 }
 
-/** The bytes behind `before` without keys, also without the rest of one that began earlier. */
+/** The bytes after `before` with keys masked, including the rest of a key that began earlier. */
 function masked(
   mask: OutputMask,
   bytes: Buffer,
@@ -72,12 +72,12 @@ function masked(
   const shown = mask.push(bytes.subarray(before));
   const left = isGrowing ? mask.heldBytes : 0;
   const all = isGrowing ? shown : Buffer.concat([shown, mask.end()]);
-  // It was no key, and the piece before has shown it.
+  // The held bytes were not part of a key, and the previous piece has already shown them.
   const isShown = held.length > 0 && all.subarray(0, held.length).equals(held);
   return { bytes: isShown ? all.subarray(held.length) : all, left };
 }
 
-/** The files from an offset on, of which only those are looked at. */
+/** The files from an offset on; only these are examined. */
 async function partsFrom(
   { workspace, path }: Pick<JobPlace, "workspace" | "path">,
   folder: string,
@@ -102,7 +102,8 @@ async function partsFrom(
   const needed = all.filter((_, index) => (all[index + 1] ?? last ?? { start: 0 }).start > from);
   const parts = await Promise.all(needed.map(sized));
   if (newest !== undefined) parts.push(newest);
-  // Output that could not be written lies between two parts, and what follows it is what there is.
+  // Output that could not be written leaves a gap between two parts; reading starts after the last
+  // gap.
   for (const [index, part] of parts.entries()) {
     const next = parts[index + 1];
     if (next !== undefined && next.start > part.end && from < next.start) from = next.start;
@@ -118,7 +119,7 @@ async function readParts(
   const wanted = parts.filter(({ end }) => end > from);
   const pieces = wanted.map(({ path, start, end }) => {
     const offset = Math.max(0, from - start);
-    // Dropped meanwhile: it was the oldest.
+    // The file was dropped meanwhile, because it was the oldest.
     return unlessMissing(workspace.read(path, { offset, length: end - start - offset }));
   });
   return Buffer.concat((await Promise.all(pieces)).map((piece) => piece ?? new Uint8Array()));

@@ -15,17 +15,17 @@ import { readOutput } from "./read-output.ts";
 
 export interface JobRequest {
   readonly command: string;
-  /** Tells the model of its end. */
+  /** Whether to tell the model when it ends. */
   readonly notify?: boolean | undefined;
   readonly detached?: boolean | undefined;
-  /** None by default. */
+  /** No limit by default. */
   readonly timeoutMs?: number | undefined;
   readonly traceparent?: string | undefined;
-  /** Keeps its command under this id. */
+  /** Keeps the job's command under this id. */
   readonly commandId?: string | undefined;
 }
 
-/** A job that has ended, with the end of its output. */
+/** A job that has ended, with the last part of its output. */
 export interface EndedJob extends JobEnd {
   readonly record: JobRecord;
   readonly tail: string;
@@ -37,52 +37,54 @@ export interface RunningJobsOptions {
   readonly onEnd: (job: EndedJob) => void;
 }
 
-/** A job that a call has recorded. */
+/** A job that a call recorded. */
 export interface StartedJob {
   readonly jobId: string;
   readonly hasEnd: boolean;
 }
 
-/** A job that is known here. */
+/** A job known to this host. */
 interface Job {
   readonly record: JobRecord;
   readonly folder: string;
   end: JobEnd | undefined;
-  /** Its command, as long as this host follows it; of one that has ended, what it left behind. */
+  /**
+   * The job's command while this host follows it; after its end, the processes that it left behind.
+   */
   live?: LiveJob | undefined;
 }
 
 interface LiveJob {
   runs: boolean;
-  /** Fulfilled once its end is noted. */
+  /** Resolves once its end is recorded. */
   readonly ended: Promise<void>;
-  /** Kills all of it, also what it left behind after its end. */
+  /** Kills all its processes, including those that outlived the command. */
   readonly kill: () => void;
 }
 
 interface JobStart extends Pick<JobRequest, "timeoutMs" | "traceparent"> {
-  /** Goes on with its command instead of starting it. */
+  /** Takes the command over instead of starting it. */
   readonly adopt?: ((options: WorkspaceSpawnOptions) => ReturnType<NonNullable<Spawn>>) | undefined;
 }
 
 type Spawn = Parameters<typeof runShellCommand>[1]["start"];
 
-/** How many jobs of a session keep their records and output once they have ended. */
+/** How many ended jobs of a session keep their records and output. */
 const maxEnded = 100;
-/** Where every write is a round trip, output waits longer for more of it. */
+/** Output is collected for longer if every write is a round trip. */
 const farPauseMs = 1_000;
-/** How long the end of a host waits for that of its jobs. */
+/** How long the host waits at its end for the end of its jobs. */
 const closeMs = 2_000;
-/** Nobody has to adopt it. */
+/** A detached command does not depend on being taken over. */
 const forever = Number.MAX_SAFE_INTEGER;
 
 /** The jobs of a session, running for this process or found in its folder. */
 export class RunningJobs {
   readonly #options: RunningJobsOptions;
   readonly #folders: JobFolders;
-  /** By the folders of sessions. */
+  /** By session folder. */
   readonly #known = new Map<string, Promise<Map<string, Job>>>();
-  /** Whether the jobs of calls of an earlier host go on, or are lost. */
+  /** Whether it is settled which jobs of earlier hosts' calls continue. */
   #hasAdopted = false;
   #isClosed = false;
 
@@ -92,9 +94,9 @@ export class RunningJobs {
   }
 
   /**
-   * Starts a job whose files go into a folder in `directory`.
+   * Starts a job whose files are in a subfolder of `directory`.
    *
-   * @throws {ProcessError} the shell or the directory is not there
+   * @throws {ProcessError} if the shell or the directory does not exist
    */
   async start(directory: string, request: JobRequest, promptId?: string): Promise<string> {
     const { environment } = this.#options;
@@ -141,13 +143,13 @@ export class RunningJobs {
   }
 
   /**
-   * Output from an offset on; at most 50 KB, the end of it.
+   * The output from an offset on; if there are more than 50 KB, only the end.
    *
    * @throws {SessionError} `job_not_found`
    */
   async output(directory: string, jobId: string, offset?: number): Promise<OutputOfJob> {
     const job = await this.#find(directory, jobId);
-    // In this order: a job that has ended by then has said everything.
+    // The status must be read first: a job that has ended by then has written all of its output.
     const { status } = this.#describe(job);
     const mask = this.#options.environment.createOutputMask?.();
     const isGrowing = status === "running";
@@ -156,8 +158,8 @@ export class RunningJobs {
   }
 
   /**
-   * Kills a job with all that came from it; resolves once it has ended. Of a job that has ended,
-   * what it left in the background.
+   * Kills a job with all its processes, and resolves once it has ended. For a job that has already
+   * ended, kills the background processes that it left.
    *
    * @throws {SessionError} `job_not_found`
    */
@@ -168,7 +170,7 @@ export class RunningJobs {
     return this.#describe(job);
   }
 
-  /** The job of a kept command, and whether its end is known: without one, the command may never have begun. */
+  /** The job of a kept command, and whether its end is known: otherwise the command may never have begun. */
   async startedAs(directory: string, commandId: string): Promise<StartedJob | undefined> {
     const jobs = [...(await this.#jobsIn(directory)).values()];
     const job = jobs.find(({ record }) => record.commandId === commandId);
@@ -176,13 +178,13 @@ export class RunningJobs {
     return { jobId: job.record.jobId, hasEnd: job.end !== undefined && job.end.status !== "lost" };
   }
 
-  /** The commands of calls of an earlier host that may go on. */
+  /** The commands of earlier hosts' calls that may continue. */
   async keptCommands(directory: string): Promise<readonly string[]> {
     const jobs = [...(await this.#jobsIn(directory)).values()];
     return jobs.flatMap(({ record, end }) => (end === undefined ? (record.commandId ?? []) : []));
   }
 
-  /** Goes on with jobs of an earlier host; those whose commands are gone are lost. */
+  /** Takes over the jobs of an earlier host; those whose commands are gone are lost. */
   async adoptAll(directory: string): Promise<void> {
     const { kept } = this.#options.environment;
     for (const job of (await this.#jobsIn(directory)).values()) {
@@ -198,7 +200,7 @@ export class RunningJobs {
     this.#hasAdopted = true;
   }
 
-  /** The host ends: what it kills now counts as lost later. */
+  /** Marks the end of the host: jobs that it kills now will count as lost. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const { durable } = this.#options.place.workspace;
@@ -218,7 +220,9 @@ export class RunningJobs {
     return describeJob(record, end, live?.runs ?? mayGoOn);
   }
 
-  /** Whether jobs are kept because the way to them may be lost. Calls that are kept themselves see to their own. */
+  /**
+   * Whether all commands are kept because the connection to the workspace may be lost. Durable calls keep their own.
+   */
   get #keepsAlways(): boolean {
     const { environment, place } = this.#options;
     const { id, durable } = place.workspace;
@@ -234,7 +238,7 @@ export class RunningJobs {
     return loading;
   }
 
-  /** Reads what earlier hosts have started, and goes on with what belongs to no host. */
+  /** Reads the jobs that earlier hosts started, and takes over detached ones. */
   async #load(directory: string): Promise<Map<string, Job>> {
     const jobs = (await this.#folders.read(directory)).map((found): Job => ({ ...found }));
     await Promise.all(jobs.map((job) => this.#adopt(job)));
@@ -299,7 +303,7 @@ export class RunningJobs {
     job.live = live;
   }
 
-  /** Starts its command so that it is kept, where it is. */
+  /** Starts the command, kept in its workspace if necessary. */
   #startOf({ folder, record }: Job): Spawn {
     const { environment, place } = this.#options;
     const { kept } = environment;
@@ -307,7 +311,7 @@ export class RunningJobs {
       const more = kept === undefined ? {} : { outputFolder: folder };
       return (options) => environment.workspace.spawn({ ...options, ...more });
     }
-    // What a client lays over this machine keeps nothing.
+    // A client's overlay cannot keep commands.
     const workspace = record.detached ? place.workspace : environment.workspace;
     const keepMs = record.detached ? forever : undefined;
     const keep = { ...ownerOf(folder), keepMs, outputFolder: folder };
@@ -328,7 +332,7 @@ export class RunningJobs {
     if (!this.#isClosed) this.#options.onEnd({ ...end, record, tail });
   }
 
-  /** It started only in a sandbox that could not be set up, or the way to it is lost. */
+  /** The start failed because the sandbox could not be set up, or the connection is lost. */
   async #fail(job: Job, output: JobOutput, error: unknown): Promise<void> {
     const { record, live } = job;
     if (!isWorkspaceError(error, "lost")) {
@@ -339,18 +343,20 @@ export class RunningJobs {
     job.live = undefined;
     if (this.#isClosed) return;
     if (record.detached) {
-      // It goes on over there: the next question finds it again.
+      // The job continues in the workspace; the next query finds it again.
       this.#known.clear();
       return;
     }
     const end = lostNow();
     job.end = end;
-    // Nothing can be written before the workspace is back.
+    // Nothing can be written until the workspace is reachable again.
     void output.end().then(() => this.#note(job, end));
     this.#options.onEnd({ ...end, record, tail: output.tail });
   }
 
-  /** Notes how a job ended. A full disk forgets it: then it is lost once this host is gone. */
+  /**
+   * Records how a job ended. If the disk is full, the job counts as lost once this host is gone.
+   */
   async #note(job: Job, end: JobEnd): Promise<void> {
     job.end = end;
     await this.#folders.writeEnd(job.folder, end).catch(() => {});
@@ -368,7 +374,7 @@ export class RunningJobs {
     return piece?.output ?? "";
   }
 
-  /** Removes the oldest jobs that have ended, once there are too many. */
+  /** Removes the oldest ended jobs once there are too many. */
   async #forgetOld(jobs: Map<string, Job>): Promise<void> {
     const ended = [...jobs.values()].filter(({ live }) => live?.runs !== true);
     for (const { folder, record } of ended.slice(0, Math.max(0, ended.length - maxEnded))) {
@@ -378,7 +384,7 @@ export class RunningJobs {
   }
 }
 
-/** What ends and forgets the command that is kept for a job. */
+/** An owner with a later epoch, which ends and removes a job's kept command. */
 function afterOf(folder: string) {
   const { session, epoch } = ownerOf(folder);
   return { session, beforeEpoch: epoch + 1 };

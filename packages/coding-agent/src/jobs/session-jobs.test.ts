@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace[Symbol.dispose]());
 
-/** The jobs of a host; another call is the next host. */
+/** Starts the jobs of a host; another call simulates the next host. */
 function startJobs(overrides: Partial<ToolEnvironment> = {}, id = "s1") {
   const ends: JobEndEvent[] = [];
   const notices: CustomMessage[] = [];
@@ -50,8 +50,8 @@ function startJobs(overrides: Partial<ToolEnvironment> = {}, id = "s1") {
 const statusOf = async (jobs: SessionJobs, jobId: string): Promise<JobInfo | undefined> =>
   (await jobs.list()).find((job) => job.jobId === jobId);
 
-describe.each([false, true])("a job (detached: %s)", (detached) => {
-  it("runs, says what it says, and ends once", async () => {
+describe.each([false, true])("a background job (detached: %s)", (detached) => {
+  it("runs, has its output, and ends once", async () => {
     const { jobs, ends, isOver } = startJobs();
     const jobId = await jobs.start({ command: "echo out; echo err >&2; exit 3", detached });
     expect(jobId).toMatch(/^job-[0-9a-f]{6}$/);
@@ -72,7 +72,7 @@ describe.each([false, true])("a job (detached: %s)", (detached) => {
     expect(ends).toHaveLength(1);
   });
 
-  it("is killed with all that came from it", async () => {
+  it("is killed with all its processes", async () => {
     const { jobs, ends } = startJobs();
     const seconds = ownSeconds(51);
     const away = `setsid sleep ${seconds} & env -i setsid sleep ${seconds} & sleep ${seconds}`;
@@ -98,7 +98,7 @@ describe.each([false, true])("a job (detached: %s)", (detached) => {
     expect(await eventually(() => processesWith(`sleep\0${seconds}`).length === 0)).toBe(true);
   });
 
-  it("keeps its files to their owner, and keys out of them", async () => {
+  it("keeps its files private, and keys out of them", async () => {
     const createOutputMask = () => new OutputMask(["sk-secret-123"]);
     const { jobs, isOver } = startJobs({ createOutputMask });
     const command = "printf 'a sk-sec'; sleep 0.1; printf 'ret-123 b'; umask 0";
@@ -115,7 +115,7 @@ describe.each([false, true])("a job (detached: %s)", (detached) => {
     }
   });
 
-  it("tells the model if it was asked to, but not another conversation", async () => {
+  it("notifies the model on request, but not another conversation", async () => {
     const { jobs, notices, isOver, session } = startJobs();
     const first = await jobs.start({ command: "echo done", notify: true, detached });
     expect(await isOver(first)).toBe(true);
@@ -127,14 +127,14 @@ describe.each([false, true])("a job (detached: %s)", (detached) => {
     expect(notices).toHaveLength(1);
   });
 
-  it("that cannot start says why and is not left running", async () => {
+  it("reports why it cannot start, and is not left running", async () => {
     const { jobs } = startJobs({ shellPath: "/no/shell" });
     await expect(jobs.start({ command: "true", detached })).rejects.toThrow(/\/no\/shell/);
     expect((await jobs.list()).filter(({ status }) => status === "running")).toEqual([]);
   });
 });
 
-it("exits while what it left in the background goes on, which a kill still ends", async () => {
+it("exits while its background process continues, which a kill still ends", async () => {
   const { jobs, isOver } = startJobs();
   const seconds = ownSeconds(53);
   const jobId = await jobs.start({ command: `setsid sleep ${seconds} & echo left` });
@@ -144,7 +144,7 @@ it("exits while what it left in the background goes on, which a kill still ends"
   expect(await eventually(() => processesWith(`sleep\0${seconds}`).length === 0)).toBe(true);
 });
 
-it("is lost after a restart unless it had ended or is detached", async () => {
+it("a job is lost after a restart unless it had ended or is detached", async () => {
   const first = startJobs();
   const ended = await first.jobs.start({ command: "echo ended" });
   expect(await first.isOver(ended)).toBe(true);
@@ -170,7 +170,7 @@ it("is lost after a restart unless it had ended or is detached", async () => {
   expect(third.ends).toEqual([]);
 });
 
-it("that outlived its host can be killed by the next", async () => {
+it("a job that outlived its host can be killed by the next host", async () => {
   const seconds = ownSeconds(55);
   const first = startJobs();
   const command = `setsid sleep ${seconds} & sleep ${seconds}`;
@@ -183,7 +183,7 @@ it("that outlived its host can be killed by the next", async () => {
   expect(await eventually(() => processesWith(`sleep\0${seconds}`).length === 0)).toBe(true);
 });
 
-it("in a sandbox of the AI SDK is followed and killed, and its files are there", async () => {
+it("a job in a sandbox of the AI SDK is followed and killed, and its files are there", async () => {
   const place = await justBashWorkspace();
   const { jobs, ends, isOver } = startJobs({ workspace: place, cwd: place.cwd });
   const jobId = await jobs.start({ command: "echo one; echo two; exit 3" });
@@ -199,7 +199,7 @@ it("in a sandbox of the AI SDK is followed and killed, and its files are there",
   expect(existsSync(session)).toBe(false);
 });
 
-it("is not found by another name, whatever that is", async () => {
+it("a job is not found by any other id", async () => {
   const { jobs } = startJobs();
   for (const jobId of ["job-000000", "../s1", "", "job-1/../x"]) {
     await expect(jobs.output(jobId)).rejects.toMatchObject({ code: "job_not_found" });
@@ -208,7 +208,7 @@ it("is not found by another name, whatever that is", async () => {
   expect(existsSync(workspace.path("jobs"))).toBe(false);
 });
 
-it("belongs to its session, whose id may be any text", async () => {
+it("a job belongs to its session, whatever the session's id is", async () => {
   const odd = startJobs({}, "../../x");
   const jobId = await odd.jobs.start({ command: "true" });
   expect(await odd.isOver(jobId)).toBe(true);

@@ -10,7 +10,7 @@ export interface JobSession {
   readonly id: string;
   readonly promptId: string | undefined;
   report(event: SessionEvent, promptId: string | undefined): void;
-  /** Gives the model a message at its next turn; while idle, starts a run with it. */
+  /** Sends the model a message with its next turn; while idle, starts a run with it. */
   notify(message: CustomMessage): void;
 }
 
@@ -19,25 +19,25 @@ export interface SessionJobsOptions {
   readonly place: JobPlace;
   readonly allowsDetached: () => boolean;
   readonly session: () => JobSession;
-  /** Lets the model call the tools for jobs. */
+  /** Makes the tools for jobs available to the model. */
   readonly offerTools?: (() => OfferedTools) | undefined;
 }
 
-/** The tools with which the model follows a job. */
+/** The tools with which the model can follow a job. */
 export interface OfferedTools {
   readonly names: readonly string[];
-  /** With `call_tool`: the model takes no further declarations. */
+  /** Whether they are called with `call_tool`, because the model accepts no new declarations. */
   readonly areCalledByName: boolean;
 }
 
 /**
- * Commands that run in the background of a session: they go on over turns and runs, and end with the
- * host. What runs them is loaded with the first.
+ * The background commands of a session: they continue across turns and runs, and end with the host. The code that runs
+ * them is loaded with the first one.
  */
 export class SessionJobs {
   readonly #options: SessionJobsOptions;
   #running: Promise<RunningJobs> | undefined;
-  /** The session that a job of this process was started in. */
+  /** The session in which each job of this process was started. */
   readonly #owners = new SparseMap<string, string>();
   #isClosed = false;
 
@@ -49,7 +49,7 @@ export class SessionJobs {
    * Starts a command in the background and returns the job's id.
    *
    * @throws {SessionError} `job_not_detachable`, `disposed`
-   * @throws {ProcessError} the shell or the directory is not there
+   * @throws {ProcessError} if the shell or the directory does not exist
    */
   async start(request: JobRequest): Promise<string> {
     if (request.detached && !this.#options.allowsDetached()) {
@@ -68,7 +68,7 @@ export class SessionJobs {
     return this.#options.allowsDetached();
   }
 
-  /** Lets the model follow the job that it has started. */
+  /** Lets the model follow the job that it started. */
   offerTools(): OfferedTools {
     return this.#options.offerTools?.() ?? { names: [], areCalledByName: false };
   }
@@ -80,7 +80,8 @@ export class SessionJobs {
   }
 
   /**
-   * Output from `offset` on, in bytes since the start: at most 50 KB, the end of it.
+   * The output from `offset` on, in bytes since the start; if there are more than 50 KB, only the
+   * end.
    *
    * @throws {SessionError} `job_not_found`
    */
@@ -90,7 +91,7 @@ export class SessionJobs {
   }
 
   /**
-   * Kills a job with all processes that came from it; resolves once it has ended.
+   * Kills a job with all its processes, and resolves once it has ended.
    *
    * @throws {SessionError} `job_not_found`
    */
@@ -99,30 +100,32 @@ export class SessionJobs {
     return running.kill(await this.#directory(), jobId);
   }
 
-  /** Finds the jobs of an earlier host that may go on, and reports those that have ended since. */
+  /**
+   * Finds the jobs of an earlier host that may still run, and reports those that have ended since.
+   */
   async findKept(): Promise<void> {
     if (this.#isClosed || this.#options.place.workspace.durable === undefined) return;
     if (await this.#areThere()) await this.list();
   }
 
-  /** The job that a call has recorded for a kept command. */
+  /** The job that a call recorded for a kept command. */
   async startedAs(commandId: string): Promise<StartedJob | undefined> {
     return (await this.#load()).startedAs(await this.#directory(), commandId);
   }
 
-  /** The commands of jobs that an earlier host has started and that may go on. */
+  /** The commands of an earlier host's jobs that may continue. */
   async keptCommands(): Promise<readonly string[]> {
     if (!(await this.#areThere())) return [];
     return (await this.#load()).keptCommands(await this.#directory());
   }
 
-  /** Goes on with the jobs of an earlier host. */
+  /** Takes over the jobs of an earlier host. */
   async adoptAll(): Promise<void> {
     if (!(await this.#areThere())) return;
     await (await this.#load()).adoptAll(await this.#directory());
   }
 
-  /** The host ends and kills its jobs: their ends are neither noted nor reported. */
+  /** Ends with the host and kills its jobs: their ends are neither recorded nor reported. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await (await this.#running)?.close();
@@ -133,7 +136,7 @@ export class SessionJobs {
     return place.path.join(place.directory, await folderName(session().id));
   }
 
-  /** Whether the session has jobs, for which there is more to load. */
+  /** Whether the session has jobs, so that the code for them must be loaded. */
   async #areThere(): Promise<boolean> {
     return (await this.#options.place.workspace.stat(await this.#directory())) !== undefined;
   }
@@ -161,13 +164,13 @@ export class SessionJobs {
       { type: "job_end", jobId, command, status, exitCode, durationMs, tail },
       promptId,
     );
-    // A job of a conversation that the session has left does not concern the next one.
+    // A job of a previous session does not concern the current one.
     const owner = this.#owners.get(jobId) ?? session.id;
     if (notify === true && owner === session.id) session.notify(noticeOf(job));
   }
 }
 
-/** Ids of stores may be any text. */
+/** A folder name for a session id, which may be any text in a store. */
 async function folderName(id: string): Promise<string> {
   if (/^[\w-]{1,100}$/.test(id)) return id;
   const { createHash } = await import("node:crypto");
