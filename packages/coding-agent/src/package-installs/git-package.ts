@@ -7,17 +7,20 @@ import type { PackageOrigin } from "../resources/packages/package-source.ts";
 import { runNpm } from "./run-npm.ts";
 import type { RunProgram } from "./run-program.ts";
 
-/** Hooks and filters of the user's git would run for a repository that nobody has looked at. */
+/**
+ * Disables hooks and filters of the user's git configuration, which would run for an unchecked
+ * repository.
+ */
 const careful = [
   ...["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"],
   ...["-c", "advice.detachedHead=false"],
 ];
 
 /**
- * Clones a repository with what it depends on. It is made beside its place and moved there when it is
- * whole, so that half of one is never used.
+ * Clones a repository and installs its dependencies. It is created next to its final place and moved there once
+ * complete, so that an incomplete clone is never used.
  *
- * @throws {SessionError} `invalid_option` for an address that names no repository; `package_failed`
+ * @throws {SessionError} `invalid_option` for an address that does not name a repository; `package_failed`
  */
 export async function cloneRepository(
   source: string,

@@ -14,7 +14,7 @@ export interface NpmTools {
 /**
  * The name and the version of `npm:name@version`.
  *
- * @throws {SessionError} `invalid_option` for what a registry would not take as a name
+ * @throws {SessionError} `invalid_option` for a name that a registry would not accept
  */
 export function readNpmSpec(source: string): { name: string; version: string | undefined } {
   const spec = source.slice("npm:".length).trim();
@@ -28,7 +28,7 @@ export function readNpmSpec(source: string): { name: string; version: string | u
   throw new SessionError("invalid_option", { option: source, reason });
 }
 
-/** Installs one package beside the others; its exact version is written to their package.json. */
+/** Installs a package next to the others, and writes its exact version to their package.json. */
 export async function installFromNpm(
   source: string,
   which: "as named" | "newest",
@@ -41,19 +41,19 @@ export async function installFromNpm(
   await runNpm(run, prefix, ["install", "--save-exact", "--prefix", prefix, "--", spec]);
 }
 
-/** Removes one package, and what only it needed. */
+/** Removes a package, and the dependencies that only it needed. */
 export async function dropFromNpm(source: string, { root, run }: NpmTools): Promise<void> {
   const { name } = readNpmSpec(source);
   const prefix = await prefixOf(root);
   await runNpm(run, prefix, ["uninstall", "--prefix", prefix, "--", name]);
 }
 
-/** A folder of its own: npm would look for the package.json of a folder above. */
+/** A separate folder: otherwise npm would look for a package.json in a parent folder. */
 async function prefixOf(root: string): Promise<string> {
   const prefix = join(root, "npm");
   const manifest = join(prefix, "package.json");
   await mkdir(prefix, { recursive: true, mode: 0o700 });
-  // npm refuses to work beside a manifest that a killed host has left empty.
+  // npm does not work with an empty manifest, which a killed host may have left.
   if (!existsSync(manifest)) await writeFileAtomic(manifest, '{ "private": true }\n');
   return prefix;
 }

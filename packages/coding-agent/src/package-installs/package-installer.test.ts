@@ -97,7 +97,7 @@ async function installer(scope: "user" | "project" = "user", PATH = process.env.
   return new PackageInstaller(settings, place, programRunner(variables));
 }
 
-describe("a package of a registry", { timeout: TIMEOUT_MS }, () => {
+describe("a package from a registry", { timeout: TIMEOUT_MS }, () => {
   it("is installed without its scripts, pinned, listed, updated and removed", async () => {
     const installed = await (await installer()).install("npm:pi-thing");
     expect(installed).toMatchObject({ source: "npm:pi-thing", pin: "1.0.0", isInstalled: true });
@@ -116,7 +116,7 @@ describe("a package of a registry", { timeout: TIMEOUT_MS }, () => {
     expect(existsSync(installed.path)).toBe(false);
   });
 
-  it("stays at the version that its source names", async () => {
+  it("stays at the version named in its source", async () => {
     latest = "1.1.0";
     await (await installer("project")).install("npm:pi-thing@1.0.0");
     expect(await (await installer("project")).update()).toMatchObject([{ pin: "1.0.0" }]);
@@ -124,7 +124,7 @@ describe("a package of a registry", { timeout: TIMEOUT_MS }, () => {
     expect(existsSync(join(home, "agent/settings.json"))).toBe(false);
   });
 
-  it("is listed only when it is there", async () => {
+  it("is listed only once it is installed", async () => {
     await expect((await installer()).install("npm:pi-nothing")).rejects.toMatchObject({
       code: "package_failed",
       message: expect.stringContaining("404"),
@@ -135,14 +135,14 @@ describe("a package of a registry", { timeout: TIMEOUT_MS }, () => {
     );
   });
 
-  it("is listed once by two processes that install it at once", async () => {
+  it("is listed once when two processes install it at the same time", async () => {
     const both = [await installer(), await installer()];
     await Promise.all(both.map((one) => one.install("npm:pi-thing")));
     expect(settingsOf()).toEqual(["npm:pi-thing"]);
   });
 });
 
-describe("a package of a repository", { timeout: TIMEOUT_MS }, () => {
+describe("a package from a repository", { timeout: TIMEOUT_MS }, () => {
   let repository: string;
   const git = (...words: string[]) => {
     const own = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"];
@@ -161,7 +161,7 @@ describe("a package of a repository", { timeout: TIMEOUT_MS }, () => {
     git("init", "-q", "-b", "main");
   });
 
-  it("stays at its commit until it is updated, unless the source names one", async () => {
+  it("stays at its commit until it is updated, or always if the source names one", async () => {
     const first = commit("one");
     git("tag", "v1");
     const source = `git:file://${repository}`;
@@ -196,7 +196,7 @@ describe("a package of a repository", { timeout: TIMEOUT_MS }, () => {
     ["a short name", () => "owner/other"],
     ["an address of a repository", () => "https://127.0.0.1/owner/other.git"],
     ["ssh", () => "git@127.0.0.1:owner/other.git"],
-  ])("runs nothing that its .npmrc names for a dependency by %s", async (_, spec) => {
+  ])("runs no program from its .npmrc for a dependency by %s", async (_, spec) => {
     const marker = evil();
     execFileSync("git", ["init", "-q", join(home, "owner/other")]);
     writeFileSync(join(repository, ".npmrc"), "git=./evil.sh\nignore-scripts=false\n");
@@ -210,7 +210,7 @@ describe("a package of a repository", { timeout: TIMEOUT_MS }, () => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  it("runs nothing for a dependency of a dependency from git, and leaves its .npmrc in place", async () => {
+  it("runs nothing for a git dependency of a dependency, and leaves its .npmrc in place", async () => {
     const marker = evil();
     const settings = "git=./evil.sh\nregistry=http://127.0.0.1:1/\n";
     writeFileSync(join(repository, ".npmrc"), settings);
@@ -232,7 +232,7 @@ describe("a package of a repository", { timeout: TIMEOUT_MS }, () => {
     expect(readFileSync(join(path, ".npmrc"), "utf8")).toBe(settings);
   });
 
-  it("leaves nothing behind when it cannot be cloned whole", async () => {
+  it("leaves nothing behind when it cannot be cloned completely", async () => {
     commit("one");
     await expect(
       (await installer()).install(`git:file://${repository}@gone`),
@@ -246,7 +246,7 @@ describe("a package of a repository", { timeout: TIMEOUT_MS }, () => {
 });
 
 describe("a path", () => {
-  it("is used where it lies, and its files stay when it is removed", async () => {
+  it("is used in place, and its files stay when it is removed", async () => {
     const folder = join(home, "project/own");
     mkdirSync(folder);
     await (await installer()).install("./own");
@@ -273,13 +273,13 @@ describe("hostile sources", () => {
     "git:-u/x/y",
     "nowhere",
     "",
-  ])("%j is refused before anything runs", async (source) => {
+  ])("refuses %j before anything runs", async (source) => {
     const one = await installer("user", "/nowhere");
     await expect(one.install(source)).rejects.toMatchObject({ code: "invalid_option" });
     expect(readdirSync(join(home, "agent")).filter((name) => !name.endsWith(".lock"))).toEqual([]);
   });
 
-  it("in a project's folder of packages name no registry and no program", async () => {
+  it("in a project's package folder, select no registry and no program", async () => {
     mkdirSync(join(home, "project/.pi/npm"), { recursive: true });
     const planted = "registry=http://127.0.0.1:1/\ngit=./evil.sh\n";
     writeFileSync(join(home, "project/.pi/npm/.npmrc"), planted);
@@ -287,7 +287,7 @@ describe("hostile sources", () => {
     expect(settingsOf("project/.pi")).toEqual(["npm:pi-thing@1.0.0"]);
   });
 
-  it("in the settings of a project remove nothing outside", async () => {
+  it("in a project's settings, remove nothing outside", async () => {
     mkdirSync(join(home, "project/.pi"));
     const packages = ["git:../../..", "npm:../../../victim"];
     writeFileSync(join(home, "project/.pi/settings.json"), JSON.stringify({ packages }));
@@ -308,7 +308,7 @@ describe("hostile sources", () => {
     [".pi/npm/node_modules", "."],
     [".pi/npm/package.json", "package.json"],
     [".pi/settings.json", "settings.json"],
-  ])("are not installed through a link that the project has at %s", async (place, target) => {
+  ])("are not installed through a project's link at %s", async (place, target) => {
     const victim = join(home, "victim");
     mkdirSync(join(victim, "owner/repository"), { recursive: true });
     writeFileSync(join(victim, "owner/repository/kept"), "kept");

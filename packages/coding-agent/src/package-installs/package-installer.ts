@@ -13,7 +13,7 @@ import { cloneRepository, dropFolder, headOf } from "./git-package.ts";
 import { dropFromNpm, installFromNpm, readNpmSpec } from "./npm-package.ts";
 import type { RunProgram } from "./run-program.ts";
 
-/** Where packages are installed, and whose they are. */
+/** Where packages are installed, and for whom. */
 export interface InstallPlace {
   readonly agentDirectory: string;
   readonly homeDirectory: string;
@@ -21,35 +21,38 @@ export interface InstallPlace {
   readonly scope: SettingsScope;
 }
 
-/** A package of the settings. */
+/** A package in the settings. */
 export interface ListedPackage {
   readonly source: string;
-  /** Where it lies; not there when it has not been installed. */
+  /** Where it is installed; may not exist yet. */
   readonly path: string;
   readonly isInstalled: boolean;
-  /** The version or the commit that is installed. */
+  /** The installed version or commit. */
   readonly pin?: string | undefined;
 }
 
-/** A repository below the folder of all: a host, and names that are neither `..` nor options. */
+/**
+ * The path of a repository below the package folder: a host, and names that are neither `..` nor
+ * options.
+ */
 const repositoryPath = /^[a-z0-9][\w.-]*(?:\/(?!-|\.{1,2}(?:\/|$))[^/:]+)+$/i;
 
-/** What npm writes beside packages. */
+/** Files that npm writes next to packages. */
 const manifests = ["npm/package.json", "npm/package-lock.json", "npm/node_modules"];
 
-/** Another process may be installing; so long is waited for it. */
+/** How often to try the lock, because another process may be installing. */
 const LOCK_TRIES = 40;
 
 /**
- * Installs packages and lists them in the settings. What is installed stays as it is until it is
- * updated; scripts of packages do not run.
+ * Installs packages and lists them in the settings. Installed packages stay unchanged until they
+ * are updated; their scripts do not run.
  */
 export class PackageInstaller {
   readonly #settings: SettingsStore;
   readonly #place: InstallPlace;
   readonly #run: RunProgram;
 
-  /** @param settings - with the project's, if they are the place's */
+  /** @param settings - must include the project's settings if the place is the project's */
   constructor(settings: SettingsStore, place: InstallPlace, run: RunProgram) {
     this.#settings = settings;
     this.#place = place;
@@ -76,7 +79,7 @@ export class PackageInstaller {
   }
 
   /**
-   * Takes a package out of the settings and removes its files.
+   * Removes a package from the settings, and its files.
    *
    * @throws {SessionError} `package_not_found`
    */
@@ -94,9 +97,10 @@ export class PackageInstaller {
   }
 
   /**
-   * Moves a package, or all, to the newest; those whose source names a version stay.
+   * Updates a package, or all packages, to the newest version; those whose source names a version
+   * stay.
    *
-   * @returns the packages that were asked for, as they are now
+   * @returns the requested packages in their new state
    */
   async update(given?: string): Promise<ListedPackage[]> {
     return this.#locked(async () => {
@@ -123,7 +127,7 @@ export class PackageInstaller {
     const { homeDirectory } = this.#place;
     const folders = { root: this.#root, baseDirectory: this.#root, homeDirectory };
     const origin = parsePackageSource(source, folders);
-    // The settings of a project may hold anything; what is removed has to be ours.
+    // A project's settings may contain anything; only files inside our folder may be removed.
     const isInside = repositoryPath.test(relative(join(this.#root, "git"), origin.path));
     if (origin.url !== undefined && !isInside) {
       const reason = "expected git:<host>/<owner>/<repository>[@<branch, tag or commit>]";
@@ -133,7 +137,7 @@ export class PackageInstaller {
     return origin;
   }
 
-  /** Files of a project may be links that lead anywhere; what is written has to be in the project. */
+  /** A project's files may be links that lead anywhere; only files inside the project may be written. */
   #refuseLinks(option: string, names: readonly string[]): void {
     const { cwd, scope } = this.#place;
     if (scope === "user") return;
@@ -167,7 +171,7 @@ export class PackageInstaller {
     throw new SessionError("package_not_found", { source: given });
   }
 
-  /** A source that can be installed, with a path as the settings name it. */
+  /** Checks that a source can be installed, and returns it in the form for the settings. */
   #checked(given: string): string {
     const source = this.#fromHere(given.trim());
     if (source.startsWith("npm:")) readNpmSpec(source);
@@ -181,7 +185,7 @@ export class PackageInstaller {
     return source;
   }
 
-  /** Paths are typed from the working folder, and are relative to the file in the settings. */
+  /** A path given relative to the working folder, made relative to the settings file. */
   #fromHere(given: string): string {
     if (/^(?:npm|git):|^[a-z]+:\/\//.test(given) || isAbsolute(given) || given.startsWith("~")) {
       return given;
@@ -201,7 +205,7 @@ export class PackageInstaller {
     await this.#settings.append(this.#place.scope, "packages", source);
   }
 
-  /** Replaces a source and keeps what else its entry says; undefined removes the entry. */
+  /** Replaces a source and keeps the rest of its entry; undefined removes the entry. */
   async #replace(old: string, source: string | undefined): Promise<void> {
     await this.#settings.reload();
     const packages = this.#entries().flatMap((listed) => {
@@ -225,7 +229,7 @@ export class PackageInstaller {
     return { ...described, pin: isInstalled(origin) ? await headOf(path, this.#run) : undefined };
   }
 
-  /** Runs alone among all processes that install in the same place. */
+  /** Excludes all other processes that install in the same place. */
   async #locked<Result>(work: () => Promise<Result>): Promise<Result> {
     const path = join(this.#root, "packages");
     this.#refuseLinks("-l", ["settings.json", "packages", ...manifests]);
@@ -240,7 +244,7 @@ export class PackageInstaller {
   }
 }
 
-/** Whether a package is copied to where it is used, and not used where it lies. */
+/** Whether a package is copied when installed, rather than used in place. */
 function isInstalled({ installCommand }: PackageOrigin): boolean {
   return installCommand !== undefined;
 }

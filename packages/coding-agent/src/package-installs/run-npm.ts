@@ -5,8 +5,8 @@ import { randomHex, readJsonFile } from "@tau-agent/system";
 import type { RunProgram } from "./run-program.ts";
 
 /**
- * No program of the package's choice may run: no scripts, and no git, because npm prepares what comes from git
- * with scripts and with the settings in it. Older versions of npm do not know `allow-git`, and find no git.
+ * Options that keep npm from running a program chosen by a package: no scripts, and no git, because npm prepares git
+ * dependencies with their scripts and settings. Older versions of npm do not know `allow-git`, and find no git.
  */
 const careful = [
   ...["--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund", "--loglevel=error"],
@@ -14,8 +14,8 @@ const careful = [
 ];
 
 /**
- * Runs npm in a folder that somebody else has filled. The folder's own settings do not count: they name the
- * programs that npm starts, and where it sends what is in the environment.
+ * Runs npm in a folder whose content is untrusted. The folder's own npm settings are ignored, because they could name
+ * programs for npm to start and servers to send the environment to.
  *
  * @throws {SessionError} `package_failed`
  */
@@ -25,7 +25,7 @@ export async function runNpm(
   [command, ...words]: readonly [string, ...string[]],
 ): Promise<void> {
   await refuseGit(folder);
-  // Some file systems do not tell capitals from small letters.
+  // Some file systems ignore case in names.
   const settings = (await readdir(folder)).filter((name) => name.toLowerCase() === ".npmrc");
   const moved = settings.map((name) => ({
     from: join(folder, name),
@@ -42,7 +42,7 @@ export async function runNpm(
 const fromGit =
   /^(?:git(?:\+|:|@)|ssh:|(?:github|gitlab|bitbucket|gist):|[^@./:][^/:@]*\/[^/:@]+$|https?:\/\/[^?#]*\.git(?:[?#]|$))/i;
 
-/** Says it before npm does, in words that name the dependency. */
+/** Refuses git dependencies before npm does, with an error that names the dependency. */
 async function refuseGit(folder: string): Promise<void> {
   const file = await readJsonFile(join(folder, "package.json"));
   if (file.kind !== "object") return;

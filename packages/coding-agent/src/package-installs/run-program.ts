@@ -3,19 +3,19 @@ import { delimiter, isAbsolute } from "node:path";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { hasProcessGroups, ProcessRegistry } from "@tau-agent/system";
 
-/** Runs a program without a shell; returns what it printed. */
+/** Runs a program without a shell, and returns its output. */
 export type RunProgram = (
   program: string,
   words: readonly string[],
   options?: { readonly cwd?: string },
 ) => Promise<string>;
 
-/** So much of what a program complains about is shown. */
+/** How many lines of a program's error output are shown. */
 const MAX_LINES = 2;
 
 /**
- * Runs programs with these variables. They end with this process, also when it is killed: an npm that goes
- * on would work in the folder of the next one.
+ * Runs programs with these variables. They end with this process, even if it is killed: a surviving npm would interfere
+ * with the next one.
  *
  * @throws {SessionError} `package_failed` with the program's last words
  */
@@ -33,12 +33,12 @@ export function programRunner(variables: Readonly<Record<string, string | undefi
         GIT_TERMINAL_PROMPT: "0",
         GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
         GIT_LFS_SKIP_SMUDGE: "1",
-        // A manifest would choose which npm runs.
+        // Otherwise a package's manifest would choose which npm runs.
         COREPACK_ENABLE_PROJECT_SPEC: "0",
-        // A program of the folder must not be found instead.
+        // A program in the folder must not be found instead.
         PATH: (variables.PATH ?? "").split(delimiter).filter(isAbsolute).join(delimiter),
       });
-      // Git may have to ask for the passphrase of a key, and only its terminal's own session may do so.
+      // Git may have to ask for a key's passphrase, which only a process in the terminal's session can do.
       const detached = hasProcessGroups && program !== "git";
       const stdio = ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"];
       const child = spawn(program, words, { cwd, env, detached, stdio });
