@@ -7,26 +7,26 @@ import type { CallPath, Subject, ToolTraits } from "./rules/subject.ts";
 export interface JudgedCall {
   readonly tool: ToolTraits;
   readonly input: Readonly<Record<string, unknown>>;
-  /** Whether it is a tool of Tau's own, not of somebody else under that name. */
+  /** Whether it is a built-in tool rather than another tool of the same name. */
   readonly isBuiltIn: boolean;
 }
 
 export interface PathContext {
   readonly cwd: string;
   readonly homeDirectory: string;
-  /** The files that a built-in tool may mean by a path. */
+  /** The files that a path may refer to for a built-in tool. */
   readonly resolveOwn: (path: string) => readonly string[] | Promise<readonly string[]>;
-  /** The URI of a client that a built-in tool takes such a path for. */
+  /** The URI of a client that a built-in tool would use for such a path. */
   readonly uriOf?: ((path: string) => string | undefined) | undefined;
-  /** Those of the workspace; default this machine's. */
+  /** The workspace's real paths; default this machine's. */
   readonly realPaths?: RealPaths | undefined;
-  /** The tree of an isolated subagent, whose files are judged as the user's own. */
+  /** The tree of an isolated subagent, whose files are judged like the user's own. */
   readonly copy?: IsolatedCopy | undefined;
   /** The shell that runs lines of `bash`, if one is configured. */
   readonly shellPath?: string | undefined;
 }
 
-/** Everything a call does that is judged by itself. */
+/** All parts of a call that are judged separately. */
 export async function subjectsOf(
   { tool, input, isBuiltIn }: JudgedCall,
   context: PathContext,
@@ -41,13 +41,13 @@ export async function subjectsOf(
   if (path === undefined) return [{ kind: "call", tool }];
   const uri = isBuiltIn ? context.uriOf?.(path) : undefined;
   if (uri !== undefined) return [{ kind: "uri", tool, uri }];
-  // A tool of somebody else may pass the path to one of Tau's own, which understands `@` and URLs.
+  // A custom tool may pass the path to a built-in one, which understands `@` and URLs.
   const foreign = isBuiltIn ? [] : [fromShell(path, context)];
   const paths = [...new Set([...foreign, ...(await context.resolveOwn(path))])];
   return [{ kind: "path", tool, paths: await callPaths(paths, context), text: path }];
 }
 
-/** Built-in tools that search do so in the working folder by default. */
+/** Built-in search tools use the working folder by default. */
 const searchesFolder: ReadonlySet<string> = new Set(["grep", "find", "ls"]);
 
 function pathOf(
@@ -81,7 +81,7 @@ async function subjectsOfLine(
     return { kind: "command", tool, text, baseText, isWrapper };
   };
   const subjects = await Promise.all(read.parts.map(subjectOf));
-  // A line that only writes or assigns is still a call of the shell.
+  // A line that only redirects output or assigns variables is still a call of the shell.
   const isJudged = subjects.some((subject) => subject.kind === "command" && !subject.isWrapper);
   return isJudged ? subjects : [...subjects, { kind: "call", tool }];
 }

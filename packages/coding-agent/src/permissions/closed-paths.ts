@@ -5,9 +5,9 @@ import { type RulePlaces, ruleFoldersOf } from "./rule-folders.ts";
 import type { SessionPermissions } from "./session-permissions.ts";
 
 /**
- * What rules close below the folder that a tool searches. A call is judged by the path it names, so the search
- * itself must leave out what a rule for its tool denies, and what a rule asks about, unless that was asked for
- * the folder as a whole.
+ * The paths that rules close below the folder that a tool searches. A call is judged by the path it names, so the
+ * search itself must omit paths that a rule denies to its tool. It also omits paths that need a question, unless the
+ * question was about the whole folder.
  */
 export function createClosedPaths(
   permissions: Pick<SessionPermissions, "state">,
@@ -17,7 +17,10 @@ export function createClosedPaths(
   const policies = new CompiledPolicy();
 
   return {
-    /** Whether a path below the root is closed to the tool; undefined where no rule closes any. */
+    /**
+     * Returns a test of whether a path below the root is closed to the tool; undefined if no path
+     * is.
+     */
     async below(tool: string, root: string): Promise<((path: string) => boolean) | undefined> {
       const { state } = permissions;
       const limits = state.rules.some(
@@ -37,7 +40,7 @@ export function createClosedPaths(
         return rule.action === "deny" || !(fitsPath(own(root)) || fitsPath(own(real)));
       });
       if (closing.length === 0) return undefined;
-      // Searches follow no links, so the root is all that may be one.
+      // Searches do not follow links, so only the root can be a link.
       return (path) => {
         const names = [own(path), own(join(real, relative(root, path)))];
         return closing.some(({ fitsPath }) => names.some(fitsPath));

@@ -4,7 +4,7 @@ import type { Policy } from "./rules/judge.ts";
 import type { RuleFolders } from "./rules/subject.ts";
 import type { PermissionState } from "./session-permissions.ts";
 
-/** The permissions of a session ready to judge with; compiled again when they or the folders change. */
+/** A session's permissions in compiled form, recompiled when they or the folders change. */
 export class CompiledPolicy {
   #last: { state: PermissionState; folders: RuleFolders; value: Policy } | undefined;
 

@@ -25,7 +25,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 interface Given {
   readonly mode?: PermissionMode;
-  /** Folders beside the session's own. */
+  /** Folders in addition to the session's own. */
   readonly roots?: readonly string[];
   readonly shellPath?: string;
   readonly rules?: readonly (PermissionRule & { source?: RuleSource })[];
@@ -62,7 +62,7 @@ const ask = (tool: string, match?: string) =>
 const allow = (tool: string, match?: string) =>
   ({ tool, ...(match && { match }), action: "allow" }) as const;
 
-describe("a mode, where no rule fits", () => {
+describe("a mode without a matching rule", () => {
   it.each([
     ["all", "allow allow allow allow allow"],
     ["acceptEdits", "allow allow ask ask allow"],
@@ -90,7 +90,7 @@ describe("a mode, where no rule fits", () => {
     ["../outside/x", "ask"],
     ["src/link/x", "ask"],
     ["src/dangling", "ask"],
-  ])("acceptEdits: a write of %s: %s", async (path, action) => {
+  ])("acceptEdits, for a write of %s: %s", async (path, action) => {
     expect((await write(path, { mode: "acceptEdits" })).action).toBe(action);
   });
 
@@ -102,14 +102,17 @@ describe("a mode, where no rule fits", () => {
     ["../outside/sub/.mcp.json", "ask"],
     ["../outsider/x", "ask"],
     ["../x", "ask"],
-  ])("acceptEdits with another folder of the project: a write of %s: %s", async (path, action) => {
-    const roots = [join(home, "outside")];
-    expect((await write(path, { mode: "acceptEdits", roots })).action).toBe(action);
-  });
+  ])(
+    "acceptEdits with an additional project folder, for a write of %s: %s",
+    async (path, action) => {
+      const roots = [join(home, "outside")];
+      expect((await write(path, { mode: "acceptEdits", roots })).action).toBe(action);
+    },
+  );
 });
 
-describe("rules", () => {
-  it("deny before ask before allow, whatever their order and source", async () => {
+describe("permission rules", () => {
+  it("deny before they ask, and ask before they allow, whatever their order and source", async () => {
     const rules = [
       allow("bash"),
       { ...ask("bash"), source: "session" as const },
@@ -120,7 +123,7 @@ describe("rules", () => {
     expect((await bash("ls", { rules: rules.slice(0, 1), mode: "ask" })).action).toBe("allow");
   });
 
-  it("allow in readOnly, but a project's never", async () => {
+  it("can allow in readOnly, except for a project's rules", async () => {
     for (const source of ["user", "session", "host"] as const) {
       const rules = [{ ...allow("bash", "make *"), source }];
       expect((await bash("make x", { mode: "readOnly", rules })).action).toBe("allow");
@@ -130,7 +133,7 @@ describe("rules", () => {
     expect((await bash("make x", { mode: "ask", rules })).action).toBe("allow");
   });
 
-  it("deny and ask through links, and allow only what is really meant", async () => {
+  it("deny and ask through links, and allow only by the real path", async () => {
     const outside = join(home, "outside");
     expect((await write("src/link/x", { rules: [deny("write", `${outside}/**`)] })).action).toBe(
       "deny",
@@ -151,20 +154,20 @@ describe("rules", () => {
     );
   });
 
-  it("never fit a tool without a path if they have a match", async () => {
+  it("with a match never fit a tool without a path", async () => {
     const rules = [deny("deploy", "prod")];
     expect((await verdict("deploy", { to: "prod" }, { rules })).action).toBe("allow");
     expect((await verdict("deploy", {}, { rules: [deny("deploy", "*")] })).action).toBe("deny");
     expect((await verdict("deploy", {}, { rules: [deny("dep*")] })).action).toBe("deny");
   });
 
-  it("see the folder in a search without a path", async () => {
+  it("apply to the working folder for a search without a path", async () => {
     expect((await verdict("ls", {}, { rules: [deny("ls", "**")] })).action).toBe("deny");
   });
 });
 
-describe("a line of bash", () => {
-  it("gets the strictest of its parts, and shows each", async () => {
+describe("a bash line", () => {
+  it("gets the strictest decision of its parts, and shows each part", async () => {
     const rules = [allow("bash", "npm *"), deny("bash", "rm *")];
     const found = await bash("npm test && rm x; ls > out.txt", { mode: "ask", rules });
     expect(found.action).toBe("deny");
@@ -176,7 +179,7 @@ describe("a line of bash", () => {
     ]);
   });
 
-  it("is also a write of the files that it redirects to", async () => {
+  it("also counts as a write of the files that it redirects to", async () => {
     const rules = [deny("write", "**/.env")];
     expect((await bash("echo x > .env", { rules })).action).toBe("deny");
     expect((await bash("echo x >> src/.env", { rules })).action).toBe("deny");
@@ -184,13 +187,13 @@ describe("a line of bash", () => {
     expect((await bash("> out", { mode: "ask", rules: [allow("write")] })).action).toBe("ask");
   });
 
-  it("is denied for a program given by its path, which no allow rule fits", async () => {
+  it("is denied for a program given by its path, which no allow rule matches", async () => {
     expect((await bash("/bin/rm x", { rules: [deny("bash", "rm *")] })).action).toBe("deny");
     const given = { mode: "ask", rules: [allow("bash", "ls *")] } as const;
     expect((await bash("./ls", given)).action).toBe("ask");
   });
 
-  it("that hides a command asks wherever a rule denies or asks about parts or writes", async () => {
+  it("with a hidden command needs a question if a rule denies or asks about parts or writes", async () => {
     const line = "$(echo rm) -rf x";
     expect((await bash(line)).action).toBe("allow");
     for (const rule of [
@@ -211,14 +214,14 @@ describe("a line of bash", () => {
     );
   });
 
-  it("that is not understood shows a person the commands that a parser finds in it", async () => {
+  it("that cannot be judged shows a person the commands that a parser finds in it", async () => {
     const found = await bash("for f in *; do rm $f; done", { mode: "ask" });
     expect(found.parts).toEqual([{ text: "rm $f", action: "ask" }]);
     expect(found.suggestions).toEqual([]);
   });
 
   it.each(["/usr/bin/fish", "zsh", "C:\\tools\\nu.exe"])(
-    "that %s runs is not understood",
+    "cannot be judged when %s runs it",
     async (shellPath) => {
       expect(
         await bash("ls src", { mode: "ask", rules: [allow("bash", "ls *")], shellPath }),
@@ -233,14 +236,14 @@ describe("a line of bash", () => {
   );
 
   it.each(["", "/bin/bash", "/bin/sh", "dash", "C:\\Git\\bin\\bash.exe"])(
-    "that %j runs is understood",
+    "can be judged when %j runs it",
     async (shellPath) => {
       const given = { mode: "ask", rules: [allow("bash", "ls *")], shellPath } as const;
       expect((await bash("ls src", given)).action).toBe("allow");
     },
   );
 
-  it("suggests rules that allow exactly it", async () => {
+  it("suggests rules that allow exactly this line", async () => {
     const line = "grep 'a*' src/x.ts | sort > out.txt";
     const { suggestions } = await bash(line, { mode: "ask" });
     expect(suggestions).toEqual([
@@ -253,7 +256,7 @@ describe("a line of bash", () => {
     expect((await bash("grep ab src/x.ts", given)).action).toBe("ask");
   });
 
-  it("suggests nothing where a rule asks, since no other rule could change that", async () => {
+  it("suggests no rule when a rule asks, because another rule could not change that", async () => {
     expect((await bash("git push", { rules: [ask("bash", "git *")] })).suggestions).toEqual([]);
   });
 });
@@ -261,11 +264,11 @@ describe("a line of bash", () => {
 describe("the corpus of shell lines", () => {
   const rows = Object.values(shellLines).flat();
 
-  it("has more than two hundred", () => {
+  it("has more than two hundred lines", () => {
     expect(rows.length).toBeGreaterThan(200);
   });
 
-  it.each(rows)("nothing denied runs in disguise: $line", async (row) => {
+  it.each(rows)("runs nothing denied in disguise: $line", async (row) => {
     const { line } = row;
     const asked = await bash(line, { mode: "ask" });
     expect(asked.action).toBe("ask");
@@ -281,7 +284,7 @@ describe("the corpus of shell lines", () => {
       const found = await bash(line, { rules: [deny("bash", escapeCommand(command))] });
       expect(found.action).toBe("deny");
     }
-    // An empty command has no pattern of its own.
+    // An empty command has no specific pattern.
     if (asked.suggestions.some(({ match }) => match === "")) return;
     expect((await bash(line, { mode: "ask", rules: asked.suggestions })).action).toBe("allow");
   });

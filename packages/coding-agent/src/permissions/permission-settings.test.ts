@@ -5,7 +5,7 @@ const user = (value: unknown) => ({ path: "/u/settings.json", scope: "user", val
 const project = (value: unknown) =>
   ({ path: "/p/settings.json", scope: "project", value }) as const;
 
-describe("permissions of settings files", () => {
+describe("permissions in settings files", () => {
   it("allow all by default, and wait five minutes", () => {
     expect(settlePermissions([], false)).toMatchObject({
       mode: "all",
@@ -16,7 +16,7 @@ describe("permissions of settings files", () => {
     });
   });
 
-  it("of a trusted project replace the user's mode, and all rules count", () => {
+  it("of a trusted project replace the user's mode, and all rules apply", () => {
     const files = [
       user({ mode: "ask", rules: [{ tool: "bash", match: "git *", action: "allow" }] }),
       project({ mode: "all", rules: [{ tool: "write", action: "allow" }], timeoutMs: 5 }),
@@ -54,16 +54,19 @@ describe("permissions of settings files", () => {
     [{ onTimeout: "allow" }, "permissions.onTimeout"],
     [{ timeoutMs: -1 }, "permissions.timeoutMs"],
     ["ask", "permissions"],
-  ])("that are wrong are named, dropped alone, and make the mode stricter: %j", (value, name) => {
-    const found = settlePermissions([user(value)], false);
-    expect(found.mode).toBe("ask");
-    expect(found.diagnostics).toMatchObject([
-      { severity: "error", code: "invalid_settings", path: "/u/settings.json" },
-    ]);
-    expect(found.diagnostics[0]?.message).toContain(`${name}:`);
-  });
+  ])(
+    "with a mistake name it, drop only the wrong member, and make the mode stricter: %j",
+    (value, name) => {
+      const found = settlePermissions([user(value)], false);
+      expect(found.mode).toBe("ask");
+      expect(found.diagnostics).toMatchObject([
+        { severity: "error", code: "invalid_settings", path: "/u/settings.json" },
+      ]);
+      expect(found.diagnostics[0]?.message).toContain(`${name}:`);
+    },
+  );
 
-  it("that are wrong leave a stricter mode and the other rules", () => {
+  it("with a mistake keep a stricter mode and the other rules", () => {
     const rules = [
       { tool: "bash", action: "no" },
       { tool: "bash", match: "rm *", action: "deny" },
@@ -75,10 +78,10 @@ describe("permissions of settings files", () => {
   });
 });
 
-describe("rules that are more than anybody writes", () => {
+describe("oversized permission rules", () => {
   const denied = { tool: "*", action: "deny" };
 
-  it("deny every call where some of them limit", () => {
+  it("deny every call if some of them restrict", () => {
     const rules = Array.from({ length: 30_000 }, (_, at) => ({
       tool: "bash",
       match: `*${at}*${"x".repeat(20)}`,
@@ -92,7 +95,7 @@ describe("rules that are more than anybody writes", () => {
     );
   });
 
-  it("are cut where they only allow", () => {
+  it("are cut off if they only allow", () => {
     const rules = Array.from({ length: 2500 }, (_, at) => ({
       tool: "bash",
       match: `a${at}`,
@@ -103,7 +106,7 @@ describe("rules that are more than anybody writes", () => {
     expect(found.mode).toBe("ask");
   });
 
-  it("deny their tool where a pattern is too long", () => {
+  it("deny their tool if a pattern is too long", () => {
     const match = `*${"x".repeat(5000)}`;
     const rules = ["allow", "ask", "deny"].map((action) => ({ tool: "bash", match, action }));
     const found = settlePermissions([user({ rules })], false);

@@ -13,7 +13,7 @@ import { stricterMode } from "./rules/stricter-mode.ts";
 /** How long an approval waits by default, in ms. */
 const DEFAULT_TIMEOUT_MS = 300_000;
 
-/** The permissions that one file, or one caller, asks for. */
+/** The permissions that one file or caller asks for. */
 export interface PermissionChange {
   readonly mode?: PermissionMode | undefined;
   readonly rules?: readonly PermissionRule[] | undefined;
@@ -21,7 +21,7 @@ export interface PermissionChange {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A member of permissions that has no meaning. */
+/** An invalid member of permissions. */
 interface PermissionProblem {
   readonly [member: string]: string;
   readonly field: string;
@@ -33,7 +33,7 @@ export interface ReadPermissions {
   readonly problems: readonly PermissionProblem[];
 }
 
-/** Reads permissions from a file or a command; a member that is wrong is left out alone. */
+/** Reads permissions from a file or a command; only invalid members are dropped. */
 export function readPermissions(value: unknown): ReadPermissions {
   if (value === undefined || value === null) return { change: {}, problems: [] };
   if (value instanceof UnreadGuard) {
@@ -57,7 +57,7 @@ export function readPermissions(value: unknown): ReadPermissions {
   return { change: withoutAbsent(change), problems };
 }
 
-/** The first thing wrong with permissions; undefined if nothing is. */
+/** The first problem of permissions; undefined if there is none. */
 export function permissionProblem(value: unknown): PermissionProblem | undefined {
   return readPermissions(value).problems[0];
 }
@@ -116,14 +116,14 @@ export interface SettledPermissions {
   readonly rules: readonly SourcedRule[];
   readonly onTimeout: OnTimeout;
   readonly timeoutMs: number;
-  /** Whether some member was wrong: the mode is then `ask` at least. */
+  /** Whether a member was invalid: the mode is then at least as strict as `ask`. */
   readonly isDamaged: boolean;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Joins the permissions of files, the weakest first. A project that is not trusted may only tighten
- * them. Where something could not be read, the mode is the stricter of the configured one and `ask`.
+ * Merges the permissions of files, the weakest first. An untrusted project may only tighten them. If something could
+ * not be read, the mode is the stricter of the configured one and `ask`.
  */
 export function settlePermissions(
   files: readonly PermissionFile[],

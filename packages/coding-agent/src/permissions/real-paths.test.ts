@@ -7,7 +7,7 @@ import { ruleFoldersOf } from "./rule-folders.ts";
 
 const cwd = "/nowhere-on-this-host/project";
 
-/** A project behind a link, with links that lead out of it and nowhere. */
+/** A project behind a link, with links that lead outside and dangling links. */
 function farPaths() {
   const there = new MemoryWorkspace({ cwd: "/data/project" });
   there.link(cwd, "/data/project");
@@ -19,7 +19,7 @@ function farPaths() {
   return { there, paths: realPathsIn({ cwd, workspace: there, isWindows: false }) };
 }
 
-describe("real paths of a workspace elsewhere", () => {
+describe("real paths in a remote workspace", () => {
   it.each([
     ["src/a.txt", "/data/project/src/a.txt"],
     ["src/new.txt", "/data/project/src/new.txt"],
@@ -30,15 +30,15 @@ describe("real paths of a workspace elsewhere", () => {
     ["..", "/nowhere-on-this-host"],
     ["/etc/none", "/etc/none"],
     ["/", "/"],
-  ])("%s is %s, after one round", async (path, real) => {
+  ])("resolve %s to %s in one round", async (path, real) => {
     const { there, paths } = farPaths();
-    // Calls that begin together count as one round.
+    // Calls that begin at the same time count as one round.
     there.delayMs = 5;
     expect(await paths.of(posix.resolve(cwd, path))).toBe(real);
     expect(there.rounds).toBeLessThanOrEqual(1);
   });
 
-  it("folders of rules are asked for once, files each time", async () => {
+  it("query folders of rules once, and files each time", async () => {
     const { there, paths } = farPaths();
     const places = { cwd, additionalDirectories: ["/data/project/out"], homeDirectory: "/home/x" };
     const folders = await ruleFoldersOf(places, paths);
@@ -56,7 +56,7 @@ describe("real paths of a workspace elsewhere", () => {
     expect(there.calls).toHaveLength(8);
   });
 
-  it("fail when the workspace cannot answer, and are asked for again later", async () => {
+  it("fail when the workspace cannot answer, and are queried again later", async () => {
     const { there, paths } = farPaths();
     there.failure = new WorkspaceError("lost");
     await expect(paths.of(`${cwd}/src/a.txt`)).rejects.toMatchObject({ code: "lost" });
@@ -64,7 +64,7 @@ describe("real paths of a workspace elsewhere", () => {
     expect(await paths.of(`${cwd}/x`)).toBe("/data/project/x");
   });
 
-  it("follow the platform there", async () => {
+  it("follow the remote platform's rules", async () => {
     const found: Record<string, WorkspaceStat> = {
       "C:\\work": { kind: "directory", size: 0, realPath: "D:\\real" },
       "C:\\work\\out": { kind: "directory", size: 0, realPath: "D:\\outside" },

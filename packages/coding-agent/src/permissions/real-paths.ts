@@ -2,17 +2,17 @@ import nodePath, { type PlatformPath, posix, win32 } from "node:path";
 import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { realPlaceOf, type ToolEnvironment } from "@tau-agent/system";
 
-/** Paths with all links resolved, as the workspace of a session has them. */
+/** Resolves all links in paths, in the workspace of a session. */
 export interface RealPaths {
-  /** The path arithmetic of its platform. */
+  /** The path functions of its platform. */
   readonly path: PlatformPath;
-  /** Of a file that a call works on: as it is now. */
+  /** The current real path of a file that a call works on. */
   of(path: string): string | Promise<string>;
-  /** Of a folder that rules start from. */
+  /** The real path of a folder that rules start from. */
   ofFolder(path: string): string | Promise<string>;
 }
 
-/** Those of this machine, at once. */
+/** The real paths of this machine, available synchronously. */
 export const realPathsHere: RealPaths = { path: nodePath, of: realPlaceOf, ofFolder: realPlaceOf };
 
 export function realPathsIn(
@@ -21,7 +21,10 @@ export function realPathsIn(
   return environment.workspace.id === "local" ? realPathsHere : new FarRealPaths(environment);
 }
 
-/** Where every look is a round trip: each path takes one, and folders are asked for once. */
+/**
+ * For workspaces where every query is a round trip: each path takes one, and folders are queried
+ * once.
+ */
 class FarRealPaths implements RealPaths {
   readonly path: PlatformPath;
   readonly #place: { readonly cwd: string; readonly workspace: Pick<Workspace, "stat"> };
@@ -33,16 +36,16 @@ class FarRealPaths implements RealPaths {
   }
 
   /**
-   * What does not exist yet is where it would be made: below the nearest folder that does. A link that
-   * leads nowhere may lead anywhere, so it counts as outside of every folder.
+   * A path that does not exist yet is resolved from its nearest existing parent. The target of a dangling link could be
+   * created anywhere, so the link counts as outside of every folder.
    *
-   * @throws {WorkspaceError} when the workspace cannot answer: no path is judged by a guess
+   * @throws {WorkspaceError} if the workspace cannot answer, because paths are not judged by guesses
    */
   async of(path: string): Promise<string> {
     const { join, relative, resolve } = this.path;
     const { cwd } = this.#place;
     const whole = resolve(cwd, path);
-    // Of the working folder and those above it the answer is known.
+    // The real paths of the working folder and its parents are known.
     const isBelow = whole !== cwd && this.#ancestors(whole).includes(cwd);
     const top = isBelow ? { path: cwd, real: this.ofFolder(cwd) } : this.#rootOf(whole);
     const ways = this.#ancestors(whole, top.path);
@@ -65,14 +68,14 @@ class FarRealPaths implements RealPaths {
     return { path: root, real: root };
   }
 
-  /** A path and the folders above it, the nearest first, up to the top and without it. */
+  /** A path and its parent folders, the nearest first, up to but without `top`. */
   #ancestors(path: string, top = ""): readonly string[] {
     const ways: string[] = [];
     for (let at = path; at !== top && at !== ways.at(-1); at = this.path.dirname(at)) ways.push(at);
     return ways;
   }
 
-  /** Undefined where nothing is, or nothing can be looked at. */
+  /** Undefined if the path does not exist or cannot be read. */
   async #look(path: string): Promise<string | undefined> {
     const { workspace } = this.#place;
     try {
@@ -89,7 +92,7 @@ class FarRealPaths implements RealPaths {
   }
 }
 
-/** A path as rules and globs have it. */
+/** A path with slashes, as in rules and globs. */
 export function withSlashes(path: string, { sep }: Pick<PlatformPath, "sep">): string {
   return sep === "/" ? path : path.replaceAll(sep, "/");
 }

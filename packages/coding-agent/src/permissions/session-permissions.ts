@@ -16,17 +16,17 @@ import {
 } from "./permission-settings.ts";
 import { stricterMode } from "./rules/stricter-mode.ts";
 
-/** Where permissions are read from: the settings files that there are. */
+/** The source of permissions: the settings files that exist. */
 export interface PermissionSource {
-  /** The same list until something changes. */
+  /** The same list object until something changes. */
   readonly permissionFiles: readonly PermissionFile[];
   readonly isProjectTrusted: boolean;
 }
 
-/** What a policy lets every other source say at most. */
+/** The limits that a policy sets for all other sources. */
 export interface PermissionCeiling {
   readonly mode?: PermissionMode | undefined;
-  /** They ask or deny. */
+  /** Rules that ask or deny. */
   readonly rules?: readonly PermissionRule[] | undefined;
 }
 
@@ -36,15 +36,15 @@ export interface PermissionState {
   readonly rules: readonly SourcedRule[];
   readonly onTimeout: OnTimeout;
   readonly timeoutMs: number;
-  /** The policy's mode: rules of other sources allow nothing that it would not. */
+  /** The policy's mode: rules from other sources allow nothing that it would not. */
   readonly ceiling: PermissionMode | undefined;
-  /** Those of the rules that answers made: these allow what the policy asks about. */
+  /** The rules that answers added, which may allow what the policy asks about. */
   readonly granted: ReadonlySet<SourcedRule>;
 }
 
 /**
- * The mode and the rules of a session: of the settings files, of the program that embeds it, and of
- * the session itself. Each may change at any time.
+ * The mode and the rules of a session: from the settings files, from the embedding program, and
+ * from the session itself. Each may change at any time.
  */
 export class SessionPermissions {
   readonly #source: PermissionSource;
@@ -52,12 +52,12 @@ export class SessionPermissions {
   readonly #ceiling: PermissionCeiling;
   readonly #listeners = new SparseSet<() => void>();
   #own: PermissionChange = {};
-  /** What answers have allowed "for this session". */
+  /** The rules that answers added "for this session". */
   #granted: readonly PermissionRule[] = [];
   #settled: { files: readonly PermissionFile[]; isTrusted: boolean; value: SettledPermissions };
   #state: PermissionState | undefined;
 
-  /** @throws {SessionError} `policy_denied` for a host's mode that is less strict than the policy's */
+  /** @throws {SessionError} `policy_denied` if the host's mode is less strict than the policy's */
   constructor(
     source: PermissionSource,
     host: PermissionChange = {},
@@ -70,7 +70,7 @@ export class SessionPermissions {
     this.#settled = this.#settle();
   }
 
-  /** What was wrong in settings files. */
+  /** Problems in settings files. */
   get diagnostics(): readonly Diagnostic[] {
     const { permissionFiles } = this.#source;
     const looser = permissionFiles.flatMap(({ path, value }) => {
@@ -80,7 +80,7 @@ export class SessionPermissions {
     return [...this.#files.diagnostics, ...looser];
   }
 
-  /** Mode, rules and the time that an approval waits, as they are now; the same until they change. */
+  /** The current mode, rules and time limit of approvals; the same object until they change. */
   get state(): PermissionState {
     const files = this.#files;
     const granted = sourced(this.#granted, "session");
@@ -101,27 +101,27 @@ export class SessionPermissions {
     return this.#state;
   }
 
-  /** Whether every call is allowed without a look at it. */
+  /** Whether every call is allowed without being judged. */
   get allowsAll(): boolean {
     const { mode, rules } = this.state;
     return mode === "all" && rules.every(({ action }) => action === "allow");
   }
 
   /**
-   * Changes the permissions of this session; what is absent stays.
+   * Changes the permissions of this session; absent members stay the same.
    *
-   * @throws {SessionError} `policy_denied` for a mode that is less strict than the policy's
+   * @throws {SessionError} `policy_denied` if the mode is less strict than the policy's
    */
   set(change: PermissionChange): void {
     this.#refuseLooser(change);
     const given = Object.entries(change).filter(([, value]) => value !== undefined);
-    // The session's own rules are replaced, wherever they come from.
+    // New rules of the session also replace those that answers added.
     if (change.rules !== undefined) this.#granted = [];
     this.#own = { ...this.#own, ...Object.fromEntries(given) };
     this.#changed();
   }
 
-  /** Adds rules for as long as this session lasts. */
+  /** Adds rules that last as long as this session. */
   add(rules: readonly PermissionRule[]): void {
     const own = [...(this.#own.rules ?? []), ...this.#granted];
     const known = new Set(own.map((rule) => JSON.stringify(rule)));
@@ -131,7 +131,7 @@ export class SessionPermissions {
     this.#changed();
   }
 
-  /** Another session begins: what was allowed for the last one ends. Mode and rules of the client stay. */
+  /** Drops what answers allowed when another session begins. The client's mode and rules stay. */
   endGrants(): void {
     if (this.#granted.length === 0) return;
     this.#granted = [];
@@ -144,7 +144,7 @@ export class SessionPermissions {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The settings files have changed. */
+  /** To be called when the settings files have changed. */
   refresh(): void {
     this.#changed();
   }

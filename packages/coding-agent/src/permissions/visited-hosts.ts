@@ -5,7 +5,7 @@ import { type RulePlaces, ruleFoldersOf } from "./rule-folders.ts";
 import { judge } from "./rules/judge.ts";
 import type { SessionPermissions } from "./session-permissions.ts";
 
-/** What permissions say about hosts that a call leads to without naming them. */
+/** Checks permissions for hosts that a call reaches without naming them. */
 export function createVisitedHosts(
   permissions: Pick<SessionPermissions, "state">,
   places: RulePlaces,
@@ -14,7 +14,7 @@ export function createVisitedHosts(
   const policies = new CompiledPolicy();
 
   return {
-    /** Why the tool must not go there by itself, as a clause. */
+    /** Why the tool must not visit the target, as a clause; undefined if it may. */
     async refusalOf(tool: string, target: URL): Promise<string | undefined> {
       const folders = await ruleFoldersOf(places, realPaths);
       const policy = policies.of(permissions.state, folders);

@@ -21,7 +21,7 @@ export interface CompiledRule {
 /**
  * Compiles a rule for the folders of a session.
  *
- * @param tools - matchers of names that other rules have needed
+ * @param tools - name matchers that were compiled for other rules
  */
 export function compileRule(
   rule: SourcedRule,
@@ -51,7 +51,7 @@ export function compileRule(
   };
 }
 
-/** A pattern is absolute, below the home directory, or below the folder. */
+/** Makes a pattern absolute, relative to the home directory or the folder. */
 function fromFolder(pattern: string, cwd: string, homeDirectory: string): Matcher {
   if (pattern.startsWith("/")) return pathMatcher("", pattern);
   if (pattern === "~") return pathMatcher(homeDirectory, "");
@@ -73,8 +73,8 @@ function slashed(folder: string): string {
 }
 
 /**
- * Whether a rule fits. In doubt a rule that denies or asks fits, and one that allows does not: it
- * must fit the file that is really meant, and the command as it is written.
+ * Whether a rule applies. In doubt, a rule that denies or asks applies, and one that allows does
+ * not: it must match the real file, and the command as written.
  */
 export function fits(compiled: CompiledRule, subject: Subject): boolean {
   const { rule, fitsTool, fitsAll, fitsCommand, fitsPath, fitsHost, fitsUri } = compiled;
@@ -87,7 +87,7 @@ export function fits(compiled: CompiledRule, subject: Subject): boolean {
         ? subject.paths.every(({ real, isOriginal }) => !isOriginal && fitsPath(real))
         : subject.paths.some(({ given, real }) => fitsPath(given) || fitsPath(real));
     case "uri":
-      // A rule about all files allows no URI.
+      // A rule about all files does not allow URIs.
       return (!isAllow || /^[^/]+:\/\//.test(rule.match ?? "")) && fitsUri(subject.uri);
     case "host":
       return fitsHost(subject.host);
@@ -101,7 +101,7 @@ export function fits(compiled: CompiledRule, subject: Subject): boolean {
   }
 }
 
-/** Whether a rule that denies or asks is about a part of a line, or about writing files. */
+/** Whether a rule denies or asks about a part of a line, or about writing files. */
 export function isAboutParts({ rule, fitsTool, fitsAll }: CompiledRule): boolean {
   if (rule.action === "allow") return false;
   return (fitsTool("bash") && !fitsAll) || fitsTool("write");

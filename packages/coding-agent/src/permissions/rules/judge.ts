@@ -11,14 +11,14 @@ import { type CompiledRule, fits, isAboutParts } from "./fit.ts";
 import { MAX_MATCH } from "./rule.ts";
 import type { RuleFolders, Subject } from "./subject.ts";
 
-/** The rules and the mode that decide. */
+/** The rules and the mode that calls are judged by. */
 export interface Policy {
   readonly mode: PermissionMode;
-  /** The mode of the host's policy: only answers allow what it asks about, and nothing what it denies. */
+  /** The mode of the host's policy: only an answer can allow what it asks about, and nothing what it denies. */
   readonly ceiling?: PermissionMode | undefined;
-  /** Whether foreign text came after the last message of a person. */
+  /** Whether foreign text came after the last message from a person. */
   readonly isAfterUntrusted?: boolean;
-  /** The rules that answers made. */
+  /** The rules that answers have added. */
   readonly granted?: ReadonlySet<SourcedRule> | undefined;
   readonly rules: readonly CompiledRule[];
   readonly folders: RuleFolders;
@@ -26,11 +26,11 @@ export interface Policy {
 
 export interface Verdict {
   readonly action: RuleAction;
-  /** The rule that decides; undefined if the mode does. */
+  /** The deciding rule; undefined if the mode decides. */
   readonly rule: SourcedRule | undefined;
-  /** Whether a rule asks, for some part at least. */
+  /** Whether a rule asks about at least one part. */
   readonly isAskedByRule: boolean;
-  /** Whether the host's policy denies: no answer changes that. */
+  /** Whether the host's policy denies, which no answer can change. */
   readonly isDeniedByPolicy: boolean;
   /** Why the parts of a shell line cannot be judged. */
   readonly opaque: string | undefined;
@@ -42,7 +42,7 @@ interface Judgement {
   readonly subject: Subject;
   readonly action: RuleAction;
   readonly rule?: SourcedRule | undefined;
-  /** What the mode of the host's policy says. */
+  /** The decision by the mode of the host's policy. */
   readonly closed: RuleAction;
 }
 
@@ -79,7 +79,7 @@ function judgeSubject(subject: Subject, policy: Policy): Judgement {
   const fitting = rules
     .filter((compiled) => isInForce(compiled, policy) && fits(compiled, subject))
     .map(({ rule }) => rule)
-    // A project must not open what its reader closed.
+    // In readOnly mode, a project's rules must not allow anything.
     .filter(
       ({ action, source }) => mode !== "readOnly" || action !== "allow" || source !== "project",
     )
@@ -92,7 +92,7 @@ function judgeSubject(subject: Subject, policy: Policy): Judgement {
   const rule = strictestRule(fitting);
   const action = rule?.action ?? actionOfMode(subject, policy);
   if (subject.kind !== "opaque" || action !== "allow") return { subject, action, rule, closed };
-  // The part that is not understood may be what a rule forbids.
+  // The part that cannot be judged may be something that a rule denies.
   const evaded = rules.find((each) => isInForce(each, policy) && isAboutParts(each))?.rule;
   return evaded === undefined
     ? { subject, action, rule, closed }
@@ -112,13 +112,13 @@ function strictestRule(rules: readonly SourcedRule[]): SourcedRule | undefined {
 function actionOfMode(subject: Subject, { mode, folders }: Policy): RuleAction {
   const { tool } = subject;
   if (mode === "all" || tool.isReadOnly || tool.isNeverAsked) return "allow";
-  // The command it starts is judged by itself.
+  // The command that it starts is judged separately.
   if (subject.kind === "command" && subject.isWrapper) return "allow";
   if (mode === "acceptEdits" && isOwnEdit(subject, folders)) return "allow";
   return mode === "readOnly" ? "deny" : "ask";
 }
 
-/** What must not be edited without a question: it decides what runs later. */
+/** Files that determine what runs later must not be edited without a question. */
 const guarded = /(?:^|\/)(?:\.git|\.pi)(?:\/|$)|(?:^|\/)\.mcp\.json$/i;
 
 function isOwnEdit(subject: Subject, { realRoots }: RuleFolders): boolean {
@@ -129,7 +129,7 @@ function isOwnEdit(subject: Subject, { realRoots }: RuleFolders): boolean {
   );
 }
 
-/** A file below one of the folders, but none that decides what runs later. */
+/** Whether a file is below one of the folders and does not determine what runs later. */
 function isOrdinaryFile(path: string, folders: readonly string[]): boolean {
   const around = folders.filter((folder) => path.startsWith(`${folder}/`));
   const isGuarded = around.some((folder) => guarded.test(path.slice(folder.length + 1)));
@@ -165,7 +165,7 @@ function suggestionsFor(
     const match = matchOf(subject, realCwd);
     return { tool, ...(match === undefined ? {} : { match }), action: "allow" };
   });
-  // An answer that cannot be saved as a whole would cause the same question again.
+  // If a rule cannot be saved completely, the same question would come again.
   if (rules.some(({ match = "" }) => match.length > MAX_MATCH)) return [];
   return [...new Map(rules.map((rule) => [JSON.stringify(rule), rule])).values()];
 }

@@ -1,27 +1,27 @@
 import type { PermissionRule, SourcedRule } from "@tau-agent/rpc-protocol";
 import { isJsonObject, ruleActions } from "@tau-agent/rpc-protocol/plain";
 
-/** A member of a rule that has no meaning. */
+/** An invalid member of a rule. */
 export interface RuleProblem {
   readonly field: string;
   readonly reason: string;
-  /** What counts instead of a rule that limits but cannot be read whole. */
+  /** The replacement for a restricting rule that cannot be read completely. */
   readonly instead?: PermissionRule;
 }
 
-/** More than a person would write or keep by "always"; projects that nobody trusts have rules, too. */
+/** More rules than people write or save with "always"; untrusted projects may have rules, too. */
 export const MAX_RULES = 2000;
 const MAX_NAME = 200;
-/** As long as paths get. */
+/** The longest possible path. */
 export const MAX_MATCH = 4096;
 
-/** What counts where rules that limit are too many or too long to be read: nothing must become easier by that. */
+/** Replaces restricting rules that are too many or too long to be read: a failure must never allow more. */
 export const denyAll: PermissionRule = { tool: "*", action: "deny" };
 
-/** Tools that a rule can only name as a whole. */
+/** Tools that rules can only name without a `match`. */
 const withoutMatch: ReadonlySet<string> = new Set(["task", "todo_write"]);
 
-/** Reads a rule as a person or a client wrote it. */
+/** Reads a rule written by a person or a client. */
 export function readRule(value: unknown): PermissionRule | RuleProblem {
   if (!isJsonObject(value)) return { field: "", reason: `expected an object, got ${shown(value)}` };
   const { tool, match = undefined, action, afterUntrusted } = value;
@@ -41,7 +41,7 @@ export function readRule(value: unknown): PermissionRule | RuleProblem {
   }
   if (afterUntrusted != null && typeof afterUntrusted !== "boolean") {
     const reason = `expected true or false, got ${shown(afterUntrusted)}`;
-    // It counts whatever came before: a limit that is not understood must not be none.
+    // A restriction that is not understood must not be lifted, so the rule applies in any case.
     if (known === "allow") return { field: "afterUntrusted", reason };
     return { field: "afterUntrusted", reason, instead: { tool, action: "deny" } };
   }

@@ -1,61 +1,69 @@
-/** A path that a call works on: as given made absolute, and with all links resolved. */
+/** A path that a call works on: the given path as an absolute one, and the real path. */
 export interface CallPath {
   readonly given: string;
   readonly real: string;
-  /** Where the file of an isolated subagent really is, which is judged as the user's own. */
+  /**
+   * For an isolated subagent, the real location of the file, which is judged like the user's own.
+   */
   readonly place?: string | undefined;
-  /** An isolated subagent means the user's own file and not its copy: no rule allows that. */
+  /**
+   * Whether an isolated subagent refers to the user's own file instead of its copy, which no rule
+   * allows.
+   */
   readonly isOriginal?: boolean | undefined;
 }
 
 export interface ToolTraits {
   readonly name: string;
   readonly isReadOnly: boolean;
-  /** It is harmless, or what it starts is judged by itself. */
+  /**
+   * Whether calls need no question, because they are harmless or what they start is judged
+   * separately.
+   */
   readonly isNeverAsked: boolean;
 }
 
-/** One thing a call does that is judged by itself. */
+/** A part of a call that is judged separately. */
 export type Subject =
-  /** The call of a tool without a path. */
+  /** A call of a tool without a path. */
   | { readonly kind: "call"; readonly tool: ToolTraits }
-  /** The call of a tool with a path; several where it is not sure which one the tool means. */
+  /** A call of a tool with a path; several paths if it is uncertain which one the tool uses. */
   | {
       readonly kind: "path";
       readonly tool: ToolTraits;
       readonly paths: readonly CallPath[];
-      /** As shown to a person. */
+      /** The text shown to a person. */
       readonly text: string;
     }
-  /** The call of a tool whose path is a URI that a client serves. */
+  /** A call of a tool whose path is a URI that a client serves. */
   | { readonly kind: "uri"; readonly tool: ToolTraits; readonly uri: string }
-  /** The call of a tool that visits a host. */
+  /** A call of a tool that visits a host. */
   | { readonly kind: "host"; readonly tool: ToolTraits; readonly host: string }
-  /** A command of a shell line. */
+  /** A command in a shell line. */
   | {
       readonly kind: "command";
       readonly tool: ToolTraits;
       readonly text: string;
-      /** With the base name of a program given by its path, where it is. */
+      /** The command with only the base name of the program, if it was given by its path. */
       readonly baseText?: string | undefined;
-      /** It only starts another command, which is a subject of its own. */
+      /** Whether it only starts another command, which is a separate subject. */
       readonly isWrapper: boolean;
     }
-  /** A shell line that is not understood. */
+  /** A shell line that cannot be judged. */
   | {
       readonly kind: "opaque";
       readonly tool: ToolTraits;
       readonly reason: string;
-      /** As shown to a person; never judged. */
+      /** Shown to a person, but never judged. */
       readonly commands: readonly string[];
     };
 
-/** The folders that patterns start from. */
+/** The folders that patterns are relative to. */
 export interface RuleFolders {
   readonly cwd: string;
-  /** The same with all links resolved. */
+  /** The real path of the folder. */
   readonly realCwd: string;
-  /** The folders in which `acceptEdits` lets files be edited, with all links resolved. */
+  /** The real paths of the folders in which `acceptEdits` allows edits. */
   readonly realRoots: readonly string[];
   readonly homeDirectory: string;
 }
