@@ -15,7 +15,7 @@ afterEach(() => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-/** A host module with its members as functions. */
+/** A host module, typed so that its members can be called. */
 // biome-ignore lint/suspicious/noExplicitAny: extensions use these modules untyped, as this test does
 async function load(name: string): Promise<Record<string, any>> {
   const modules = createHostModules({
@@ -29,7 +29,7 @@ async function load(name: string): Promise<Record<string, any>> {
   return (await modules[name]?.()) ?? {};
 }
 
-/** What published extensions import at run time, by module. */
+/** The names that published extensions import at run time, by module. */
 const imported: Record<string, string> = {
   "@mariozechner/pi-coding-agent": `createBashTool createReadTool createEditTool createWriteTool
     createGrepTool createFindTool createLsTool createCodingTools createReadOnlyTools codingTools
@@ -75,15 +75,15 @@ const imported: Record<string, string> = {
     "Agent agentLoop truncateHead createBashTool estimateTokens uuidv7",
 };
 
-describe("every name that published extensions import", () => {
-  it.each(Object.entries(imported))("is there in %s", async (name, names) => {
+describe("the names that published extensions import", () => {
+  it.each(Object.entries(imported))("exist in %s", async (name, names) => {
     const module = await load(name);
     const missing = names.split(/\s+/).filter((wanted) => module[wanted] === undefined);
     expect(missing).toEqual([]);
   });
 });
 
-it("tools work in any directory, also through other operations", async () => {
+it("runs tools in any directory, and with other operations", async () => {
   const { createReadTool, createBashTool } = await load("@mariozechner/pi-coding-agent");
   mkdirSync(join(cwd, "sub"));
   writeFileSync(join(cwd, "sub", "a.txt"), "from a file");
@@ -99,7 +99,7 @@ it("tools work in any directory, also through other operations", async () => {
   expect(bash.content[0].text).toBe("elsewhere: ls");
 });
 
-it("tools with operations that return nothing write no file of this machine", async () => {
+it("writes no local file for tools whose operations return nothing", async () => {
   const { createWriteTool } = await load("@mariozechner/pi-coding-agent");
   const written: string[] = [];
   const operations = { mkdir: () => {}, writeFile: (path: string) => void written.push(path) };
@@ -108,7 +108,7 @@ it("tools with operations that return nothing write no file of this machine", as
   expect(existsSync(join(cwd, "sub"))).toBe(false);
 });
 
-it("a shell elsewhere may print as much as one here, and end as it likes", async () => {
+it("lets a remote shell print as much as a local one, and end in any way", async () => {
   const { createBashTool } = await load("@mariozechner/pi-coding-agent");
   type Exec = (printLine: (line: string) => void) => { exitCode: number | null };
   const run = (exec: Exec, updates: unknown[] = []) => {
@@ -143,7 +143,7 @@ it("a shell elsewhere may print as much as one here, and end as it likes", async
   await expect(ended).rejects.toThrow("Command ended without an exit code");
 });
 
-it("models are known at once and keys come from the environment", async () => {
+it("lists models synchronously and reads keys from the environment", async () => {
   const { getModel, getModels, getProviders, getEnvApiKey } = await load("@mariozechner/pi-ai");
   expect(getProviders()).toContain("anthropic");
   const [model] = getModels("anthropic");
@@ -151,7 +151,7 @@ it("models are known at once and keys come from the environment", async () => {
   expect(getEnvApiKey("anthropic")).toBe("k");
 });
 
-it("texts and skills are read without a promise", async () => {
+it("reads texts and skills synchronously", async () => {
   const { parseFrontmatter, loadSkillsFromDir } = await load("@mariozechner/pi-coding-agent");
   expect(parseFrontmatter("---\nname: x\nlist: [1, 2]\n---\n\nBody\n")).toEqual({
     frontmatter: { name: "x", list: [1, 2] },
@@ -164,7 +164,7 @@ it("texts and skills are read without a promise", async () => {
   ]);
 });
 
-it("the older TypeBox is there under its names", async () => {
+it("provides the older TypeBox under its names", async () => {
   const { Type } = await load("@sinclair/typebox");
   const { Value } = await load("@sinclair/typebox/value");
   const { TypeCompiler } = await load("@sinclair/typebox/compiler");
@@ -177,14 +177,14 @@ it("the older TypeBox is there under its names", async () => {
   ).toMatchObject({ type: "object", required: ["a", "b"] });
 });
 
-it("what this host does not have says so only when it is used", async () => {
+it("reports an unsupported feature only when it is used", async () => {
   const { runRpcMode, RpcClient } = await load("@mariozechner/pi-coding-agent");
   expect(() => runRpcMode()).toThrow("runRpcMode is not supported by this host");
-  // The host's program brings its client; this one is a library's.
+  // The host's program provides the client; this test uses the library, which has none.
   expect(() => new RpcClient()).toThrow("not supported");
 });
 
-it("the terminal's parts measure text and recognise keys", async () => {
+it("measures text and recognises keys in the terminal parts", async () => {
   const { Text, Container, visibleWidth, truncateToWidth, matchesKey, Key, sliceByColumn } =
     await load("@mariozechner/pi-tui");
   const container = new Container();
@@ -196,7 +196,7 @@ it("the terminal's parts measure text and recognise keys", async () => {
   expect(matchesKey("\u0003", Key.ctrl("c"))).toBe(true);
 });
 
-it("says which replies can be asked for again, and how long a vendor asks to wait", async () => {
+it("tells which replies can be requested again, and how long a vendor asks to wait", async () => {
   const ai = await load("@earendil-works/pi-ai");
   const { isRetryableAssistantError, extractRetryDelay } = ai;
   const { parseToolCallArguments, parseStreamingJson } = ai;
@@ -210,7 +210,7 @@ it("says which replies can be asked for again, and how long a vendor asks to wai
   expect(parseToolCallArguments('{"a":')).toEqual({ arguments: {}, argumentsError: '{"a":' });
 });
 
-it("opens a session inside this process with the prompt and the tools that are named", async () => {
+it("opens a session inside this process with the given prompt and tools", async () => {
   const { createAgentSession, DefaultResourceLoader, createExtensionRuntime } = await load(
     "@earendil-works/pi-coding-agent",
   );
@@ -230,7 +230,7 @@ it("opens a session inside this process with the prompt and the tools that are n
   await session.dispose();
 });
 
-it("converts the schemas of the arktype module to JSON Schema", async () => {
+it("converts schemas of the arktype module to JSON Schema", async () => {
   const arktype = (await load("pi.arktype")) as unknown as {
     (definition: unknown): { array(): unknown };
     type: typeof arktype;

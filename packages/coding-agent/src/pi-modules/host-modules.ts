@@ -3,8 +3,8 @@ import { completePlaces, type HostModulesOptions } from "./base/host-places.ts";
 import type { Elsewhere } from "./coding-agent/tools.ts";
 
 /**
- * The modules that imports of pi's packages and of TypeBox resolve to, by name. Nothing is loaded
- * before an extension imports it.
+ * The modules that replace imports of pi's packages and of TypeBox, by name. Each is loaded when an
+ * extension imports it.
  */
 export function createHostModules(options: HostModulesOptions): HostModules {
   const places = completePlaces(options);

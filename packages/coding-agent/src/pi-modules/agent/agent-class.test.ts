@@ -27,7 +27,7 @@ async function fauxAgent(
   };
 }
 
-it("an agent that an extension makes calls its tools and tells its listeners", async () => {
+it("runs an extension's agent, with its tools and listeners", async () => {
   const { Agent, model, streamFn, requests } = await fauxAgent((faux) => [
     faux.fauxAssistantMessage?.([faux.fauxToolCall?.("look", { at: "x" })], {
       stopReason: "toolUse",
@@ -83,7 +83,7 @@ it("an agent that an extension makes calls its tools and tells its listeners", a
   expect(agent.state.messages).toEqual([]);
 });
 
-it("a request that fails is reported in the agent's state", async () => {
+it("reports a failed request in the agent's state", async () => {
   const { Agent, model } = await fauxAgent(() => []);
   const streamFn = () => {
     throw new TypeError("no line");

@@ -17,7 +17,7 @@ import { Extension } from "../../extensions/load/registration.ts";
 import { withProviderStreams } from "../../extensions/providers/provider-config.ts";
 import { toLlmMessages } from "../../user-input/llm-messages.ts";
 
-/** The options of pi's agent; all of them can be set. */
+/** The state of pi's agent; all members can be assigned. */
 interface PiState {
   systemPrompt: string;
   model: Model | undefined;
@@ -49,7 +49,7 @@ interface PiAgentOptions {
 type Decision = { readonly block?: boolean; readonly reason?: string } | undefined;
 type Listener = (event: object, signal: AbortSignal) => unknown;
 
-/** pi's agent on top of our loop; `stream` answers if the agent has none. */
+/** pi's agent class on top of our loop; `stream` is used if the agent has none. */
 export function piAgentClass(stream: () => ProviderStream): object {
   return class PiAgent extends AgentOfExtension {
     constructor(options: PiAgentOptions = {}) {
@@ -58,7 +58,7 @@ export function piAgentClass(stream: () => ProviderStream): object {
   };
 }
 
-/** One conversation with a model that an extension has by itself. */
+/** A separate conversation of an extension with a model. */
 class AgentOfExtension {
   readonly state: PiState;
   readonly #options: PiAgentOptions;
@@ -76,7 +76,7 @@ class AgentOfExtension {
       prepareRequest: () => this.#prepareRequest(),
       record: () => {},
       emit: (event) => this.#emit(event),
-      // All of it is done in `transformContext`, which may wait.
+      // Conversion happens in `transformContext`, which may be asynchronous.
       toLlmMessages: (messages) => [...messages] as LlmMessage[],
       transformContext: (context) => this.#transformContext(context),
       hooks: this.#hooks(),
@@ -264,7 +264,7 @@ class AgentOfExtension {
   }
 }
 
-/** pi's view of the state; the messages are the loop's own. */
+/** pi's view of the state; the messages are those of the loop. */
 function stateOf(
   agent: Agent,
   pendingToolCalls: ReadonlySet<string>,
@@ -291,7 +291,7 @@ function stateOf(
       },
     },
     pendingToolCalls: { enumerable: true, get: () => pendingToolCalls },
-    // Names of older hosts.
+    // Member names of older hosts.
     streamMessage: { get: () => state.streamingMessage ?? null },
     error: { get: () => state.errorMessage },
   });
@@ -307,7 +307,7 @@ function streamOf(find: () => ProviderStream): StreamFunction {
   return withProviderStreams(never, () => opened);
 }
 
-/** Tools of pi's agent know no session. */
+/** Tools of pi's agent receive no session. */
 function toolOf(tool: ExtensionTool) {
   const file = { path: tool.name, realPath: tool.name, scope: "temporary" } as const;
   const owned = { tool, extension: new Extension(file) };

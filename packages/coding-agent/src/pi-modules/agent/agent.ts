@@ -31,7 +31,7 @@ type Result =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: unknown };
 
-/** Values or errors, as newer agent libraries hand them around. */
+/** Result objects that newer agent libraries use. */
 const results = {
   ok: (value: unknown): Result => ({ ok: true, value }),
   err: (error: unknown): Result => ({ ok: false, error }),
@@ -70,7 +70,7 @@ export async function loadPiAgent(
   };
 }
 
-/** The few utilities of another pi-compatible host that extensions import. */
+/** The utilities of another pi-compatible host that extensions import. */
 export function piUtilities(): object {
   const silent = (): void => {};
   return { logger: { debug: silent, info: silent, warn: silent, error: silent } };

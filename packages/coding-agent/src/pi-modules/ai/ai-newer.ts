@@ -12,7 +12,7 @@ class ModelsError extends Error {
   }
 }
 
-/** Small functions of newer (and one of older) versions of pi's model library. */
+/** Functions of newer versions of pi's model library, and one of older versions. */
 export function newerAiFunctions(version: string): object {
   return {
     PI_AI_VERSION: version,
@@ -21,7 +21,7 @@ export function newerAiFunctions(version: string): object {
     getModelType: () => "chat",
     isModelType: (_model: Model, type: string) => type === "chat",
     isRetryableAssistantError,
-    /** A reply cut off before it used what it was allowed can be asked for again with more room. */
+    /** A reply that was cut off below its allowance can be requested again with more room. */
     isRecoverableLength: ({ stopReason, usage }: AssistantMessage, wantedTokens: number) =>
       stopReason === "length" && usage.output < wantedTokens,
     retryDelayMs: (

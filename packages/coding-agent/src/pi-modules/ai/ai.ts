@@ -93,7 +93,8 @@ export async function loadPiAi(places: HostPlaces): Promise<object> {
     validateToolArguments: (_tool: unknown, call: { arguments: unknown }) => call.arguments,
     validateToolCall: (_tools: unknown, call: { arguments: unknown }) => call.arguments,
     parseStreamingJson: parsePartly,
-    // Called while extensions load, so it must not keep them from it; pi.registerProvider works.
+    // Does nothing, because it is called while extensions load and must not make them fail;
+    // pi.registerProvider works.
     registerApiProvider: () => {},
     unregisterApiProviders: () => {},
     clearApiProviders: () => {},
@@ -112,7 +113,7 @@ export async function loadPiAi(places: HostPlaces): Promise<object> {
     ...providerBuilders(),
     ...fauxFunctions(),
     ...Object.fromEntries(notSupported.map((name) => [name, unsupported(name)])),
-    // Extensions ask while they load. An API that the host lacks fails at its first request.
+    // Called while extensions load. An API that the host lacks fails at its first request.
     getApiProvider: (api: string) => ({ api, stream: open, streamSimple: open }),
     getApiProviders: () => [],
     ...loginFunctions(),
@@ -168,7 +169,7 @@ const accounts = [
   ["antigravity", "Antigravity"],
 ] as const;
 
-/** Extensions build providers of their own on top of these. */
+/** Extensions build their own providers on these. */
 function account(id: string, name: string): object {
   return {
     id: id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`),
@@ -208,7 +209,7 @@ function catalogFunctions(catalog: ReadonlyMap<string, readonly Model[]>): objec
 
 type Open = (model: Model, context: unknown, options?: Options) => AssistantMessageEventStream;
 
-/** Functions that fix the wire format, whatever the model says. */
+/** Functions for one wire format each, whatever the model's format is. */
 function streamsByFormat(open: Open): object {
   const formats = {
     Anthropic: "anthropic-messages",
@@ -225,7 +226,7 @@ function streamsByFormat(open: Open): object {
       [`${lower}Api`, () => ({ api, stream: fixed, streamSimple: fixed })],
     ];
   });
-  // Formats of newer libraries that this host has none of its own for: the model says what is spoken.
+  // Formats of newer libraries without a specific implementation here: the model determines the format.
   const others = ["OpenAICodexResponses", "AzureOpenAIResponses", "GoogleVertex", "Mistral"]
     .concat(["GoogleGeminiCli", "Bedrock"])
     .flatMap((name) => [
@@ -253,7 +254,7 @@ function textOf(content: unknown): string {
     .join("\n");
 }
 
-/** What is there of an object whose text is still coming. */
+/** Parses the part of an object whose text is still incomplete. */
 function parsePartly(text = ""): unknown {
   const json = new PartialJson();
   json.feed(text);

@@ -22,7 +22,7 @@ interface Faux {
 
 const faux = fauxFunctions() as Faux;
 
-it("plays written replies as a stream, block by block and in pieces", async () => {
+it("plays scripted replies as a stream, block by block and in pieces", async () => {
   const core = faux.createFauxCore({ provider: "p", models: [{ id: "m" }], tokenSize: { max: 1 } });
   const call = faux.fauxToolCall("read", { path: "a" }, { id: "c1" });
   const content = [faux.fauxThinking("hm"), faux.fauxText("hello!"), call];
@@ -37,7 +37,7 @@ it("plays written replies as a stream, block by block and in pieces", async () =
   expect(await stream.result()).toMatchObject({ provider: "p", model: "m", content });
 });
 
-it("makes replies of requests, and fails once none is left", async () => {
+it("creates replies from requests, and fails once none are left", async () => {
   const core = faux.createFauxCore({});
   const reply = (context: { messages: unknown[] }) =>
     faux.fauxAssistantMessage(`${context.messages.length} messages`);
@@ -49,7 +49,7 @@ it("makes replies of requests, and fails once none is left", async () => {
   expect(core.state.callCount).toBe(2);
 });
 
-it("stops when it is aborted", async () => {
+it("stops when its signal aborts", async () => {
   const core = faux.createFauxCore({});
   core.setResponses([faux.fauxAssistantMessage("never said")]);
   const signal = AbortSignal.abort();

@@ -11,7 +11,7 @@ interface FauxState {
   callCount: number;
 }
 
-/** A reply, or what makes one of the request. */
+/** A reply, or a function that creates one from the request. */
 type Step =
   | AssistantMessage
   | ((
@@ -29,10 +29,10 @@ interface FauxOptions {
   readonly tokenSize?: { readonly min?: number; readonly max?: number };
 }
 
-/** A token is taken for this many characters. */
+/** The assumed number of characters per token. */
 const tokenCharacters = 4;
 
-/** Providers whose replies are written down beforehand, as extensions use them to try things. */
+/** Providers with scripted replies, which extensions use for tests. */
 export function fauxFunctions(): object {
   const auth = { apiKey: { name: "none", resolve: async () => ({ auth: { apiKey: "faux" } }) } };
   const fauxProvider = (options: FauxOptions = {}) => {
@@ -145,7 +145,7 @@ function modelOf(
   };
 }
 
-/** The reply as that of the model, with a guess at what it used. */
+/** A complete reply in the model's name, with estimated usage. */
 function completed(made: AssistantMessage, model: Model, context: unknown): AssistantMessage {
   const tokens = (value: unknown) => Math.ceil(JSON.stringify(value).length / tokenCharacters);
   const used = {

@@ -16,7 +16,7 @@ interface KeySearch {
   readonly credential?: { readonly key?: string } | undefined;
 }
 
-/** Builders of whole providers, for `pi.registerProvider(provider)`. */
+/** Functions that build complete providers, for `pi.registerProvider(provider)`. */
 export function providerBuilders(): object {
   return { createProvider, envApiKeyAuth, lazyOAuth, lazyApi, lazyStream };
 }
@@ -49,7 +49,7 @@ export function createProvider({
   };
 }
 
-/** A stored key, or the first of some variables that is set. */
+/** A stored key, or the first of some environment variables that is set. */
 function envApiKeyAuth(name: string, variables: string | readonly string[]): object {
   const names = typeof variables === "string" ? [variables] : variables;
   return {
@@ -88,7 +88,7 @@ function lazyOAuth({ load, ...described }: LazyOAuth): object {
 
 type Open = (model: never, context: unknown, options?: unknown) => AsyncIterable<unknown>;
 
-/** Streams whose module is imported at the first request. */
+/** Streams from a module that is imported at the first request. */
 function lazyApi(load: () => Promise<ProviderStreams>): ProviderStreams {
   const method = (name: "stream" | "streamSimple") =>
     lazyStream(async () => (await load())[name] as Open);

@@ -1,6 +1,8 @@
 import { type } from "arktype";
 
-/** The schema builder that some hosts put on the `pi` object: called itself, or by the name of its module. */
+/**
+ * The schema builder that some hosts add to the `pi` object; it can be called directly or as a member of its module.
+ */
 export function loadArktype(): object {
   return new Proxy(type, {
     get: (builder, name) => (name === "type" ? builder : Reflect.get(builder, name)),

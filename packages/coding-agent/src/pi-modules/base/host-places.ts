@@ -13,11 +13,11 @@ export interface HostPlaces {
   /** Where the host's program is installed; default the agent directory. */
   readonly packageDirectory?: string | undefined;
   /**
-   * Makes packages that programs of extensions can import, and says which file each name stands for;
-   * without it the names are known to extensions alone.
+   * Creates packages that programs of extensions can import, and returns the file behind each name; without it, only
+   * extensions can use the names.
    */
   readonly loadPackages?: ((modules: HostModules) => Promise<object>) | undefined;
-  /** The class with which extensions start further hosts; without it they cannot. */
+  /** Loads the class with which extensions start other hosts; without it they cannot. */
   readonly loadRpcClient?: (() => Promise<object>) | undefined;
 }
 

@@ -9,7 +9,7 @@ interface OldError {
   readonly message: string;
 }
 
-/** A list of errors that also has the older `First()`. */
+/** A list of errors with the older method `First()`. */
 function oldErrors(errors: readonly { instancePath: string; message: string }[]) {
   const list: OldError[] = errors.map(({ instancePath, message }) => ({
     path: instancePath,
@@ -18,7 +18,7 @@ function oldErrors(errors: readonly { instancePath: string; message: string }[])
   return Object.assign(list, { First: () => list[0] });
 }
 
-/** TypeBox under its older name: what only that version has is added. */
+/** TypeBox under its older name, including members that only the older version had. */
 export async function loadOldTypebox(): Promise<object> {
   const typebox = await import("typebox");
   const { Type } = typebox;

@@ -1,6 +1,6 @@
 import { ExtensionError } from "../../extensions/api/errors.ts";
 
-/** A function that is there, so that modules load, and says when it is used that it cannot be. */
+/** A placeholder function that lets modules load and throws when it is called. */
 export function unsupported(name: string): () => never {
   return () => {
     throw new ExtensionError("not_supported", `${name} is not supported by this host`);

@@ -18,9 +18,9 @@ export interface PiSessionParts {
   readonly settingsManager: unknown;
   readonly modelRegistry: unknown;
   readonly resourceLoader: unknown;
-  /** What a prompt may begin with; pi shows the templates among these. */
+  /** Commands that a prompt may begin with; pi shows the templates among them. */
   readonly commands: readonly CommandInfo[];
-  /** As at the start; the session rebuilds it when its tools change. */
+  /** The initial prompt; the session rebuilds it when its tools change. */
   readonly systemPrompt: string;
 }
 
@@ -33,7 +33,7 @@ interface PiPromptOptions {
 
 type QueueMode = "all" | "one-at-a-time";
 
-/** A session with pi's members in addition to ours. */
+/** A session with pi's members in addition to its own. */
 export function inPiWords(
   session: AgentSession,
   made: SessionParts,
@@ -53,13 +53,13 @@ export function inPiWords(
     ...controls(session),
     ...readings(session, made.agent),
     ...models(session),
-    // A session's extensions talk to nobody: there is only their beginning to wait for.
+    // Extensions here have no user interface, so binding only waits for them to begin.
     bindExtensions: async () => session.hooks?.begin(),
     reload: async () => {
       await (session.hooks === undefined ? session.settings.reload() : session.hooks.refresh());
     },
     hasExtensionHandlers: hasHandlers,
-    // Its own end tells a session's extensions.
+    // A session notifies its extensions of its end itself.
     extensionRunner: { hasHandlers, emit: async () => undefined },
   };
   const constant = Object.entries(fixed).map(([name, value]) => [name, () => value] as const);
@@ -97,7 +97,7 @@ function stateOf(session: AgentSession, conversation: Conversation) {
   };
 }
 
-/** What reads like a value and is another one later. */
+/** Members that look like values, but are read again on each access. */
 function getters(session: AgentSession, agent: AgentQueues) {
   const { models, settings } = session;
   return {

@@ -30,7 +30,7 @@ import { piSettings } from "./settings.ts";
 import { piTexts } from "./texts.ts";
 import { piTools } from "./tools.ts";
 
-/** Replaces pi's coding agent: the same names on top of our parts. */
+/** Replaces pi's coding agent: the same exports on top of our parts. */
 export async function loadPiCodingAgent(
   places: HostPlaces,
   hostModules: () => HostModules,
@@ -141,7 +141,7 @@ function conversations(): object {
   };
 }
 
-/** Components that extensions build on, and texts for them; there is no terminal to show them. */
+/** Components that extensions build on, and their texts; there is no terminal to show them. */
 function terminalParts(): object {
   const component = (name: string) => ({ [name]: class extends Component {} });
   const container = (name: string) => ({ [name]: class extends Container {} });

@@ -16,7 +16,7 @@ async function load(folder = temporaryFolder()): Promise<Record<string, any>> {
 const model = { id: "m", provider: "p", api: "x" };
 const user = (content: string) => ({ role: "user", content, timestamp: 1 });
 
-/** Answers with what it was asked. */
+/** Answers with the text of the request. */
 function echo(stopReason = "stop") {
   const asked: { text: string; options: Record<string, unknown> }[] = [];
   const streamFn = async (
@@ -34,7 +34,7 @@ function echo(stopReason = "stop") {
   return { asked, streamFn };
 }
 
-it("summaries are asked for as older and newer extensions ask", async () => {
+it("requests summaries for both older and newer signatures", async () => {
   const { generateSummary, generateSummaryWithUsage } = await load();
   const { asked, streamFn } = echo();
   const { signal } = new AbortController();
@@ -53,7 +53,7 @@ it("summaries are asked for as older and newer extensions ask", async () => {
   await expect(generateSummary([], model, 1, "k", undefined, failing)).rejects.toThrow("no");
 });
 
-it("a compaction that an extension makes itself has the form of the host's", async () => {
+it("makes an extension's own compaction in the host's form", async () => {
   const { compact } = await load();
   const { asked, streamFn } = echo();
   const call = { type: "toolCall", id: "1", name: "read", arguments: { path: "a.ts" } };
@@ -79,7 +79,7 @@ it("a compaction that an extension makes itself has the form of the host's", asy
   expect(asked).toHaveLength(2);
 });
 
-it("a branch is cut, compared and read as the host does it", async () => {
+it("cuts, compares and reads a branch like the host", async () => {
   const pi = await load();
   const entries = ["one", "two", "three"].map((text, index) => ({
     type: "message",
@@ -110,7 +110,7 @@ it("a branch is cut, compared and read as the host does it", async () => {
   });
 });
 
-it("files say what changed, and directories what they hold, at once", async () => {
+it("reports changes of files and content of directories synchronously", async () => {
   const folder = temporaryFolder();
   const pi = await load(folder);
   const { cwd } = placesIn(folder);

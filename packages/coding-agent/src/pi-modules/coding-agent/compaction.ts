@@ -37,7 +37,9 @@ interface Preparation {
   readonly files?: FileLists;
 }
 
-/** How a summary is asked for; older and newer callers put these in different places. */
+/**
+ * The arguments of a summary request, which older and newer callers pass in different positions.
+ */
 interface Asked {
   readonly model: Model;
   readonly apiKey?: string | undefined;
@@ -49,7 +51,7 @@ interface Asked {
   readonly streamFn?: ProviderStream | undefined;
 }
 
-/** pi's functions to cut and summarise conversations; `stream` answers unless one is given. */
+/** pi's functions to cut and summarise conversations; `stream` is used unless one is passed. */
 export function piCompaction(stream: () => Promise<ProviderStream>): object {
   const ask = (text: string, asked: Asked) => summarize(text, asked, stream);
   const generate = async (...given: readonly unknown[]) => {
@@ -70,7 +72,9 @@ export function piCompaction(stream: () => Promise<ProviderStream>): object {
 
 type Ask = (text: string, asked: Asked) => Promise<{ text: string; usage: Usage }>;
 
-/** After the key: headers, signal, focus and the like, of which older callers leave some out. */
+/**
+ * The arguments after the key: headers, signal, focus and others, some of which older callers omit.
+ */
 function restOf(rest: readonly unknown[]): Partial<Asked> {
   const texts = rest.filter((value) => typeof value === "string") as string[];
   const [focus, previousSummary] = texts.filter((text) => !isThinkingLevel(text));
@@ -177,7 +181,7 @@ async function branchSummary(entries: readonly SessionEntry[], asked: BranchAske
   }
 }
 
-/** The messages of entries, the newest first, as far as the budget reaches; 0 means no messages. */
+/** The messages of entries, the newest first, within the budget; 0 means none. */
 function branchMessages(entries: readonly SessionEntry[], budgetTokens = 0) {
   const { messages, totalTokens } = newestWithin(entries, budgetTokens || Number.POSITIVE_INFINITY);
   const { readFiles, modifiedFiles } = collectFiles(messages, undefined);
@@ -189,7 +193,7 @@ function branchMessages(entries: readonly SessionEntry[], budgetTokens = 0) {
   return { messages, fileOps, totalTokens };
 }
 
-/** Where conversations are cut, and what counts of their entries. */
+/** Functions that find where to cut conversations, and which entries are included. */
 function cuts() {
   return {
     prepareBranchEntries: branchMessages,

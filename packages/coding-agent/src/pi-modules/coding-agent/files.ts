@@ -14,7 +14,7 @@ type LoadDirectory = (options: { dir: string; source?: string }) => {
   readonly skills: readonly { readonly name: string }[];
 };
 
-/** pi's functions for files: announcing changes, and reading all texts of a directory. */
+/** pi's functions for files: announcing changes, and reading all texts in a directory. */
 export async function piFiles(places: HostPlaces, loadDirectory: LoadDirectory) {
   const { diffArrays } = await import("diff");
   const change = (oldContent: string, newContent: string, path = "file") =>
@@ -49,7 +49,7 @@ interface SkillsOptions {
   readonly includeDefaults?: boolean;
 }
 
-/** Of two with one name the first counts: the project's before the user's before those that are named. */
+/** The first skill of a name wins: the project's, then the user's, then those of given paths. */
 function loadSkills(
   { skillPaths = [], includeDefaults = true, ...own }: SkillsOptions,
   places: HostPlaces,
@@ -86,7 +86,7 @@ function contextFiles(dirs: ResourceDirs): AgentsFile[] {
   });
 }
 
-/** The type of an image by its first bytes; null for any other file. */
+/** Detects the type of an image from its first bytes; null for any other file. */
 async function imageTypeOf(path: string): Promise<string | null> {
   const file = await open(path);
   try {

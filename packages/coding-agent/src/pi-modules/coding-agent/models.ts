@@ -12,7 +12,7 @@ import {
 } from "../../extensions/providers/provider-config.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 
-/** Whatever lists models: a context's registry, or a runtime made here. */
+/** Anything that lists models: a context's registry, or a runtime created here. */
 type Models = Pick<ExtensionModels, "getAll">;
 
 interface Named {
@@ -22,7 +22,7 @@ interface Named {
   readonly error?: string;
 }
 
-/** Models and keys apart from any session, and how names of models are read. */
+/** Models and keys outside of any session, and the parsing of model names. */
 export function piModels(places: HostPlaces): object {
   return {
     ModelRuntime: { create: () => createRuntime(places) },
@@ -58,7 +58,7 @@ interface CliModel {
   readonly modelRegistry?: Models | undefined;
 }
 
-/** `provider/id`, or an id; `:level` may follow. */
+/** A model by `provider/id` or by id, optionally followed by `:level`. */
 function named(models: readonly Model[], wanted: string): Named | undefined {
   const exact = models.find(({ provider, id }) => wanted === `${provider}/${id}` || wanted === id);
   if (exact !== undefined) return { model: exact };
@@ -84,7 +84,7 @@ function matching(models: readonly Model[], pattern: string): readonly Named[] {
     .map((model) => ({ model }));
 }
 
-/** The user's models and keys, read now; providers may be added to it. */
+/** The user's current models and keys; providers may be added. */
 async function createRuntime({ agentDirectory, environment }: HostPlaces): Promise<object> {
   const registry = createModelRegistry({
     agentDirectory,
@@ -114,7 +114,7 @@ async function createRuntime({ agentDirectory, environment }: HostPlaces): Promi
   return withRuntimeMembers(view);
 }
 
-/** The names of pi's newer parts for the same. */
+/** Adds the names of pi's newer API for the same members. */
 function withRuntimeMembers(view: ModelsView): object {
   const ofProvider = (provider: string | undefined, models: Model[]) =>
     provider === undefined ? models : models.filter((model) => model.provider === provider);

@@ -6,7 +6,7 @@ import type { Skill } from "../../resources/skills/skills.ts";
 import type { PromptTemplate } from "../../resources/templates/templates.ts";
 import type { HostPlaces } from "../base/host-places.ts";
 
-/** What extensions ask of a loader, their own ones included. */
+/** What extensions need from a loader, including their own implementations. */
 export interface PiResourceLoader {
   reload?(): Promise<void>;
   getSkills?(): { readonly skills: readonly Pick<Skill, "name" | "filePath">[] };
@@ -14,7 +14,7 @@ export interface PiResourceLoader {
   getAgentsFiles?(): { readonly agentsFiles: readonly AgentsFile[] };
   getSystemPrompt?(): string | undefined;
   getAppendSystemPrompt?(): readonly string[];
-  /** Which extensions a session of the loader has; only this host's own loader says it. */
+  /** The extensions for sessions with this loader; only this host's own loader has it. */
   readonly extensionOptions?: LoaderExtensions | undefined;
 }
 
@@ -24,7 +24,7 @@ interface LoaderExtensions {
   readonly factories: readonly InlineFactory[];
 }
 
-/** A text of the project's or the user's that every session begins with. */
+/** A project or user text that every session begins with. */
 export interface AgentsFile {
   readonly path: string;
   readonly content: string;
@@ -48,14 +48,14 @@ interface LoaderOptions {
 
 const none = { diagnostics: [] } as const;
 
-/** The state of extensions that a loader has not loaded. */
+/** The state of extensions, for a loader that has loaded none. */
 export function createRuntime(): object {
   return { flagValues: new Map(), pendingProviderRegistrations: [] };
 }
 
 /**
- * pi's loader. Once reloaded, it knows skills, templates and context files of a directory.
- * Extensions are loaded with the session that is created with it.
+ * pi's loader. After a reload, it has a directory's skills, templates and context files. Extensions
+ * are loaded with the session that is created from it.
  */
 class ResourceLoader implements PiResourceLoader {
   readonly #places: HostPlaces;

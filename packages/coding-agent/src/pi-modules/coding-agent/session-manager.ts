@@ -21,24 +21,27 @@ import {
 import { attempt, makeFolderNow } from "@tau-agent/system";
 import { sessionWriter } from "../../extensions/context/session-view.ts";
 
-/** Where a manager's session is, and what a session made from the manager begins with. */
+/** Where a manager's session is stored, and how a session created from the manager begins. */
 const placeOf: unique symbol = Symbol("the manager's session");
 
-/** What a manager holds; the log is another one once a session works with it. */
+/** The state of a manager; the log is replaced once a session works with it. */
 interface ManagedSession {
   readonly cwd: string;
-  /** The folder of its file; undefined for one in memory. */
+  /** The folder of its file; undefined in memory. */
   readonly directory: string | undefined;
-  /** Where it is or will be kept. */
+  /** The path of its existing or future file. */
   path: string | undefined;
-  /** Whether the file is there. Nobody else is kept from it: only whole lines are added. */
+  /**
+   * Whether the file exists. Other processes may use it, too, because only whole lines are
+   * appended.
+   */
   isWritten: boolean;
   log: () => SessionLog;
-  /** Whether a session works with it: that one does the writing. */
+  /** Whether a session works with it: then that session writes the file. */
   isLive: boolean;
 }
 
-/** A new session; it gets a file in `directory` with its first message. */
+/** A new session; its file is created in `directory` with the first message. */
 export function newManager(
   cwd: string,
   directory: string | undefined,
@@ -56,7 +59,7 @@ export function newManager(
   });
 }
 
-/** The session of a file; where none is yet, a new one there. */
+/** The session in a file; without a file, a new session there. */
 export function openManager(path: string, cwd: string) {
   const isWritten = existsSync(path) && statSync(path).size > 0;
   const log = isWritten ? readLog(path, cwd) : SessionLog.create({ cwd });
@@ -71,7 +74,7 @@ export function openManager(path: string, cwd: string) {
   });
 }
 
-/** A copy of the session of a file, with a file of its own. */
+/** A copy of a file's session, with its own file. */
 export function forkManager(path: string, cwd: string, directory: string) {
   const manager = newManager(cwd, directory, { parentSession: path });
   const { entries } = readLog(path, cwd).tree;
@@ -85,7 +88,7 @@ export function latestFile(directory: string): string | undefined {
     .sort((a, b) => b.at - a.at)[0]?.path;
 }
 
-/** The session file of a folder whose session has this id. */
+/** The session file with this id in a folder. */
 export function fileWithId(directory: string, id: string): string | undefined {
   return sessionFiles(directory).find((path) => path.endsWith(`_${id}.jsonl`));
 }
@@ -105,7 +108,7 @@ export function startOf(manager: unknown): { start: SessionStart; directory?: st
   return { start: { kind: "log", log: next }, ...place };
 }
 
-/** From now on the manager shows the session that works with it. */
+/** Makes the manager show the session that works with it. */
 export function attach(manager: unknown, log: () => SessionLog): void {
   const managed = managedBy(manager);
   if (managed === undefined) return;
@@ -113,14 +116,14 @@ export function attach(manager: unknown, log: () => SessionLog): void {
   managed.isLive = true;
 }
 
-/** Header and entries of a session file's text, without malformed lines. */
+/** The header and entries of a session file, without malformed lines. */
 export function parseSessionEntries(text: string): unknown[] {
   const entries: unknown[] = [];
   for (const line of text.split("\n")) {
     try {
       if (line.trim() !== "") entries.push(JSON.parse(line));
     } catch {
-      // A damaged line costs no more than itself.
+      // A damaged line affects no other line.
     }
   }
   return entries;
@@ -130,7 +133,7 @@ function managedBy(manager: unknown): ManagedSession | undefined {
   return (manager as { [placeOf]?: ManagedSession } | undefined)?.[placeOf];
 }
 
-/** A session that extensions open beside the one that runs. */
+/** A session that an extension opens in addition to the running one. */
 function createManager(managed: ManagedSession) {
   const log = (): SessionLog => managed.log();
   const append = (entry: NewEntry): SessionEntry => {
@@ -167,7 +170,10 @@ function begin(managed: ManagedSession, entries: readonly SessionEntry[]): void 
   if (message !== undefined) keep(managed, message);
 }
 
-/** Adds an entry to the file; the first of a conversation brings all before it along. */
+/**
+ * Appends an entry to the file; the first message of a conversation also writes everything before
+ * it.
+ */
 function keep(managed: ManagedSession, entry: SessionEntry): void {
   const { path } = managed;
   if (path === undefined) return;
@@ -208,7 +214,7 @@ function furtherEntries(append: (entry: NewEntry) => SessionEntry) {
   };
 }
 
-/** Moves of the place where the next entry hangs. */
+/** Moves the position where the next entry is attached. */
 function leafMoves(log: () => SessionLog, append: (entry: NewEntry) => SessionEntry) {
   return {
     branch: (id: string) => log().tree.moveLeaf(id),

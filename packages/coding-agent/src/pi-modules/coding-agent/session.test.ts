@@ -12,7 +12,7 @@ import { expect, it } from "vitest";
 import { placesIn, temporaryFolder } from "../../create/__fixtures__/test-session.ts";
 import { createHostModules } from "../host-modules.ts";
 
-/** pi's module for extensions whose requests a script answers. */
+/** pi's module for extensions, with scripted replies. */
 async function open(scenario: Scenario = []) {
   const folder = temporaryFolder();
   const { cwd } = placesIn(folder);
@@ -31,7 +31,7 @@ async function open(scenario: Scenario = []) {
   return { folder, cwd, pi, model: scriptedModel(), modelRegistry: { openStream } };
 }
 
-it("a session inside this process is driven with pi's members", async () => {
+it("controls a session inside this process with pi's members", async () => {
   const { pi, cwd, ...given } = await open([
     turn([toolCall("look", { at: "it" })]),
     "seen",
@@ -82,7 +82,7 @@ it("a session inside this process is driven with pi's members", async () => {
   await session.dispose();
 });
 
-it("what waits, may be cycled through or begins a prompt is shown as it is", async () => {
+it("shows queued prompts, models to cycle through and commands as they are", async () => {
   const { pi, cwd, model, ...given } = await open(["one", "two"]);
   mkdirSync(join(cwd, ".pi", "prompts"), { recursive: true });
   writeFileSync(join(cwd, ".pi", "prompts", "greet.md"), "Say hello");
@@ -110,7 +110,7 @@ it("what waits, may be cycled through or begins a prompt is shown as it is", asy
   await session.dispose();
 });
 
-it("a session goes on in the file its manager names, and managers read and write files", async () => {
+it("continues a session in its manager's file, and lets managers read and write files", async () => {
   const { pi, cwd, folder, ...given } = await open(["one", "two"]);
   const { SessionManager, createAgentSession } = pi;
   const directory = join(folder, "own");
@@ -149,7 +149,7 @@ it("a session goes on in the file its manager names, and managers read and write
   expect(JSON.parse(written.at(-1) ?? "")).toMatchObject({ parentId: message.id });
   const branched = copy.createBranchedSession(message.id);
   expect(copy.getEntries().at(-1)).toMatchObject({ id: message.id });
-  // Another program may go on in the file at once.
+  // Another program may continue the file immediately.
   const next = await createAgentSession({
     ...given,
     cwd,
@@ -161,7 +161,7 @@ it("a session goes on in the file its manager names, and managers read and write
   expect(sessions).toHaveLength(3);
 });
 
-it("a loader that is reloaded gives a session the texts it found, and no others", async () => {
+it("gives a session exactly the texts that its reloaded loader found", async () => {
   const { pi, cwd, folder, ...given } = await open();
   mkdirSync(join(folder, "agent", "skills", "sew"), { recursive: true });
   writeFileSync(
@@ -197,7 +197,7 @@ it("a loader that is reloaded gives a session the texts it found, and no others"
   expect(bare.text).toContain("Be quick.");
 });
 
-it("a session has the extensions its loader is given, as files and as functions", async () => {
+it("gives a session the extensions of its loader, both files and functions", async () => {
   const { pi, cwd, folder, ...given } = await open([turn([toolCall("add", {})]), "done"]);
   const heard: string[] = [];
   const add = (pi: {
@@ -241,7 +241,7 @@ it("a session has the extensions its loader is given, as files and as functions"
   await session.dispose();
 });
 
-it("models and keys are there without a session, and are found by their names", async () => {
+it("provides models and keys without a session, and finds them by name", async () => {
   const { pi, folder } = await open();
   mkdirSync(join(folder, "agent"), { recursive: true });
   const models = [{ id: "small" }, { id: "large" }];

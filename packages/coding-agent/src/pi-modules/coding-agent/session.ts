@@ -16,22 +16,22 @@ import { inPiWords, type PiSessionParts } from "./agent-session.ts";
 import { createRuntime, type PiResourceLoader, resourceLoaderClass } from "./resource-loader.ts";
 import { attach, newManager, startOf } from "./session-manager.ts";
 
-/** The options of sessions inside this process, under pi's names. */
+/** The options of sessions inside this process, with pi's names. */
 interface PiSessionOptions {
   readonly cwd?: string | undefined;
   readonly agentDir?: string | undefined;
   readonly model?: Model | undefined;
   readonly thinkingLevel?: CreateAgentSessionOptions["thinkingLevel"];
-  /** Names, or with older hosts tools; built-in ones by their names. */
+  /** Tool names or, with older hosts, tools; built-in tools by their names. */
   readonly tools?: readonly (string | ExtensionTool)[] | undefined;
   readonly customTools?: readonly ExtensionTool[] | undefined;
-  /** `all`: none; `builtin`: only `customTools`. */
+  /** `all`: no tools; `builtin`: only `customTools`. */
   readonly noTools?: "all" | "builtin" | undefined;
   readonly excludeTools?: readonly string[] | undefined;
   readonly resourceLoader?: PiResourceLoader | undefined;
   readonly sessionManager?: unknown;
   readonly settingsManager?: unknown;
-  /** The context's own; the session then uses the host's keys and providers. */
+  /** The registry of a context; the session then uses the host's keys and providers. */
   readonly modelRegistry?: { readonly openStream?: StreamFunction | undefined } | undefined;
   readonly modelRuntime?: PiSessionOptions["modelRegistry"];
 }
@@ -105,7 +105,7 @@ async function openSession(
   return { session: shown, extensionsResult };
 }
 
-/** What the caller's settings turn off, for instance those it has made up for this session. */
+/** Applies what the caller's settings turn off; they may be made up for this session. */
 function applySettings({ settings }: AgentSession, manager: unknown): void {
   const { getCompactionEnabled, getRetryEnabled } = Object(manager) as {
     getCompactionEnabled?(): boolean;
@@ -115,7 +115,10 @@ function applySettings({ settings }: AgentSession, manager: unknown): void {
   if (getRetryEnabled?.() === false) settings.override("retry.enabled", false);
 }
 
-/** A session without a loader of ours has no extensions: the one that opens it would open more. */
+/**
+ * Without one of our loaders, a session has no extensions: the extension that opens it would open
+ * more sessions.
+ */
 function extensionsOf(loader: PiResourceLoader | undefined, hostModules: () => HostModules) {
   const wanted = loader?.extensionOptions;
   if (wanted === undefined) return {};
@@ -123,7 +126,7 @@ function extensionsOf(loader: PiResourceLoader | undefined, hostModules: () => H
   return { extensions: { ...wanted, hostModules: load, mode: "print" as const } };
 }
 
-/** What tools of the caller's get with their calls: nobody is there to ask. */
+/** The context for calls of the caller's tools; nobody can be asked there. */
 function contextOf(session: AgentSession, { sessionManager, modelRegistry }: PiSessionParts) {
   return {
     cwd: session.log.header.cwd,
@@ -161,7 +164,7 @@ function toolsOf(options: PiSessionOptions, context: ExtensionContext) {
   };
 }
 
-/** Lets the host send the requests, which knows the keys and the providers of extensions. */
+/** Sends requests through the host, which has the keys and the extensions' providers. */
 function hostModels({ modelRegistry, modelRuntime, model }: PiSessionOptions) {
   const models = modelRegistry ?? modelRuntime;
   const stream: StreamFunction | undefined = models?.openStream?.bind(models);
@@ -177,7 +180,7 @@ function toolOf(tool: ExtensionTool, context: ExtensionContext): AgentTool {
   return agentToolOf(owned, context, { active: () => [], hooks: {} });
 }
 
-/** The texts that the loader has found, and no others. */
+/** Exactly the texts that the loader has found. */
 function promptOf(loader: PiResourceLoader): CreateAgentSessionOptions["prompt"] {
   const systemPrompt = loader.getSystemPrompt?.();
   const paths = (found: readonly { readonly filePath: string }[] | undefined): string[] =>

@@ -50,7 +50,7 @@ export function piSessions(places: HostPlaces): object {
   };
 }
 
-/** pi's lists hold dates, ours their text. */
+/** pi's lists contain dates where ours contain text. */
 function withDates(info: SessionInfo) {
   const { created, modified } = info;
   return { ...info, created: new Date(created), modified: new Date(modified) };

@@ -15,7 +15,7 @@ function open() {
   return { ...pi, agentDirectory, cwd };
 }
 
-it("settings are read by pi's getters, with defaults and changes of their own", () => {
+it("reads settings with pi's getters, including defaults and overrides", () => {
   const { SettingsManager, agentDirectory, cwd } = open();
   const file = join(agentDirectory, "settings.json");
   const written = JSON.stringify({ theme: "dark", retry: { maxRetries: 1 }, skills: ["~/s"] });
@@ -40,7 +40,7 @@ it("settings are read by pi's getters, with defaults and changes of their own", 
   expect([own.getCompactionEnabled(), own.getTheme()]).toEqual([false, undefined]);
 });
 
-it("keys that an extension stores are there at once, and in the file", async () => {
+it("stores an extension's keys immediately, and in the file", async () => {
   const { AuthStorage, agentDirectory } = open();
   const file = join(agentDirectory, "auth.json");
   const keys = AuthStorage.create();

@@ -8,7 +8,7 @@ import { unsupported } from "../base/unsupported.ts";
 
 type Values = Record<string, unknown>;
 
-/** Defaults of settings, by pi's names; others are undefined. */
+/** The defaults of settings, by pi's names; other settings are undefined by default. */
 const defaults: Values = {
   compaction: { enabled: true, reserveTokens: 20_000, keepRecentTokens: 20_000 },
   branchSummary: { reserveTokens: 20_000 },
@@ -28,7 +28,7 @@ const defaults: Values = {
   showImages: true,
 };
 
-/** Getters whose name is not that of their setting. */
+/** Getters whose name differs from that of their setting. */
 const paths: Readonly<Record<string, string>> = {
   CompactionSettings: "compaction",
   CompactionEnabled: "compaction.enabled",
@@ -45,7 +45,7 @@ const paths: Readonly<Record<string, string>> = {
   ThemePaths: "themes",
 };
 
-/** Settings and keys as extensions read them from the user's files, at once. */
+/** Synchronous access for extensions to the settings and keys in the user's files. */
 export function piSettings({ agentDirectory, cwd: ownCwd }: HostPlaces): object {
   const settings = (cwd = ownCwd, agentDir = agentDirectory) =>
     settingsManager(
@@ -74,7 +74,7 @@ interface SettingsManager {
   readonly [member: string]: (...given: never[]) => unknown;
 }
 
-/** Every `getX` reads the setting `x`; every `setX` sets it for this manager alone. */
+/** Every `getX` reads the setting `x`; every `setX` changes it for this manager only. */
 function settingsManager(user: () => Values, project: () => Values): SettingsManager {
   let own: Values = {};
   const read = (path: string): unknown => {
@@ -115,13 +115,13 @@ function settingsManager(user: () => Values, project: () => Values): SettingsMan
   });
 }
 
-/** The later value counts; of two objects, each member. */
+/** The later value wins; objects are merged by member. */
 function mergeValues(before: unknown, after: unknown): unknown {
   if (after === undefined) return before;
   return isJsonObject(before) && isJsonObject(after) ? { ...before, ...after } : after;
 }
 
-/** Keys of a file and those that were set since; without a file they are in memory. */
+/** The keys in a file and those set since; without a file, keys are only in memory. */
 function authStorage(path: string) {
   const changed = new Map<string, Credential | undefined>();
   const runtime = new Map<string, string>();

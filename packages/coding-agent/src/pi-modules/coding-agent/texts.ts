@@ -12,7 +12,7 @@ interface PiSkill {
   readonly disableModelInvocation: boolean;
 }
 
-/** Functions for Markdown files with frontmatter and for skills; all of them synchronous. */
+/** Synchronous functions for Markdown files with frontmatter and for skills. */
 export async function piTexts() {
   const { parse } = await import("yaml");
   const parseFrontmatter = (text: string) => {

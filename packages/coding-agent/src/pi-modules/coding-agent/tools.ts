@@ -31,9 +31,9 @@ type PiTool = Omit<ExtensionTool, "execute"> & {
   ): Promise<ExtensionToolResult>;
 };
 
-/** How a tool of another working directory may be changed. */
+/** How a tool for another working directory can be modified. */
 interface PiToolOptions {
-  /** Does the tool's work somewhere else, for instance on another machine. */
+  /** Does the tool's work in another place, for instance on another machine. */
   readonly operations?: Readonly<Record<string, (...given: never[]) => unknown>> | undefined;
   readonly commandPrefix?: string | undefined;
   /** Changes a command before it runs. */
@@ -48,17 +48,17 @@ interface PiToolOptions {
 
 type ToolName = "read" | "bash" | "edit" | "write" | "grep" | "find" | "ls";
 
-/** What a session elsewhere gives its tools; undefined before it has begun. */
+/** The tool environment of a remote session; undefined before it has begun. */
 export type Elsewhere = () => ToolEnvironment | undefined;
 
-/** Makes tools of this machine, or of where a session acts. */
+/** Creates tools for this machine, or for the workspace of a session. */
 export function piTools(places: HostPlaces, elsewhere?: Elsewhere): object {
   const fileQueue = new FileQueue();
   const processes = new ProcessRegistry({ systemRoot: places.environment.SystemRoot });
   const environmentFor = (cwd: string, { commandPrefix }: PiToolOptions = {}): ToolEnvironment => {
     const there = elsewhere?.();
     if (there !== undefined) {
-      // The folder of the host's process is not there.
+      // The folder of the host's process does not exist in the workspace.
       const folder = cwd === places.cwd ? there.cwd : cwd;
       return { ...there, cwd: folder, environment: {}, shellCommandPrefix: commandPrefix };
     }
@@ -151,7 +151,7 @@ function withOptions(
   };
 }
 
-/** The shell of this machine as operations, for extensions that wrap it. */
+/** This machine's shell as operations, for extensions that wrap it. */
 function localBash(environmentFor: (cwd: string) => ToolEnvironment): BashOperations {
   return {
     exec: async (command, cwd, { onData, signal, timeout, env }) => {
@@ -193,7 +193,7 @@ function bashElsewhere(
           start?.command ?? command,
           start?.cwd ?? environment.cwd,
           {
-            // Copy it, because the extension may reuse the buffer.
+            // Copied, because the extension may reuse the buffer.
             onData: (data) => void onOutput(Buffer.from(data), "stdout"),
             signal,
             ...(timeout === undefined ? {} : { timeout }),
@@ -216,7 +216,7 @@ function bashElsewhere(
   };
 }
 
-/** pi's words for the two ways to stop a command. */
+/** pi's words for the two ways in which a command is stopped. */
 function outcomeOf(error: unknown): CommandOutcome {
   const text = error instanceof Error ? error.message : "";
   if (text === "aborted") return { kind: "aborted" };
@@ -237,9 +237,9 @@ interface FilePlace {
 
 type Work = (params: Record<string, unknown>, place: FilePlace) => Promise<ExtensionToolResult>;
 
-/** `read`, `write` and `edit` on files somewhere else. */
+/** `read`, `write` and `edit` for files in another place. */
 function fileWork(name: string, operations: FileOperations): Work | undefined {
-  // Those of extensions may return nothing at all.
+  // An extension's operations may return nothing at all.
   const { readFile, writeFile, mkdir } = operations;
   const read = async (path: string, { workspace }: FilePlace): Promise<string> =>
     Buffer.from(await (readFile ? readFile(path) : workspace.read(path))).toString();

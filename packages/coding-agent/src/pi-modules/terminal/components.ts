@@ -2,7 +2,7 @@ import { wrapTextWithAnsi } from "./text-width.ts";
 
 /** A part of a terminal screen. There is no screen, so most of these do nothing. */
 export class Component {
-  /** Whatever the constructor was given; nothing here reads it. */
+  /** The constructor's arguments, which are not used here. */
   readonly given: readonly unknown[];
   focused = false;
 
@@ -41,7 +41,7 @@ export class Container extends Component {
   }
 }
 
-/** A container with a margin, as far as one can be seen. */
+/** A container with a margin, as far as it is observable. */
 export class Box extends Container {
   setBgFn(_paint?: unknown): void {}
 }
@@ -90,7 +90,7 @@ export class Spacer extends Component {
   }
 }
 
-/** A list to choose from; without keys nobody chooses. */
+/** A list to choose from; without key presses nothing is ever chosen. */
 export class SelectList<Item = unknown> extends Component {
   onSelect: ((item: Item) => void) | undefined;
   onCancel: (() => void) | undefined;

@@ -1,4 +1,4 @@
-/** How well a text fits a query whose letters it has to contain in order; lower is better. */
+/** How well a text matches a query, whose letters must appear in order; lower is better. */
 export function fuzzyMatch(query: string, text: string): { matches: boolean; score: number } {
   const wanted = query.toLowerCase();
   const given = text.toLowerCase();
@@ -13,7 +13,7 @@ export function fuzzyMatch(query: string, text: string): { matches: boolean; sco
   return { matches: true, score };
 }
 
-/** The items that fit every word of the query, best first. */
+/** The items that match every word of the query, best first. */
 export function fuzzyFilter<Item>(
   items: readonly Item[],
   query: string,

@@ -6,7 +6,7 @@ import { sliceByColumn, truncateToWidth, visibleWidth, wrapTextWithAnsi } from "
 
 const { Component, Container } = components;
 
-/** Key bindings where no key is ever pressed. */
+/** Key bindings for a host where no keys are pressed. */
 class KeybindingsManager {
   static create(): KeybindingsManager {
     return new KeybindingsManager();

@@ -11,7 +11,7 @@ function widthOf(segment: string): number {
   return wide.test(segment) ? 2 : 1;
 }
 
-/** Columns a text takes in a terminal; escape sequences take none. */
+/** The width of a text in terminal columns; escape sequences take none. */
 export function visibleWidth(text: string): number {
   let width = 0;
   for (const { segment } of segmenter.segment(
@@ -22,7 +22,7 @@ export function visibleWidth(text: string): number {
   return width;
 }
 
-/** The start of a text that fits into `maxWidth` columns, with an ellipsis when something is cut. */
+/** The start of a text that fits `maxWidth` columns, with an ellipsis if something is cut. */
 export function truncateToWidth(
   text: string,
   maxWidth: number,
@@ -49,9 +49,7 @@ export function truncateToWidth(
   return kept + ellipsis;
 }
 
-/**
- * The text in `length` columns of a line from column `start` on, including its escape sequences.
- */
+/** The text in `length` columns of a line from column `start` on, including escape sequences. */
 export function sliceByColumn(line: string, start: number, length: number): string {
   let at = 0;
   let kept = "";
@@ -69,7 +67,7 @@ export function sliceByColumn(line: string, start: number, length: number): stri
   return kept;
 }
 
-/** Breaks a text into lines of at most `width` columns, at blanks where there are some. */
+/** Breaks a text into lines of at most `width` columns, at spaces where possible. */
 export function wrapTextWithAnsi(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const line of text.split("\n")) {
