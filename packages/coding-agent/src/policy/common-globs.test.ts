@@ -11,12 +11,12 @@ it.each([
   [["ab*"], ["*bc"], "abc", true],
   [["*"], ["*"], "", true],
   [[], ["*"], "bash", false],
-] as const)("%j and %j: %s %s", (one, other, text, isFit) => {
+] as const)("combines %j and %j to %s %s", (one, other, text, isFit) => {
   const common = commonGlobs([...one], [...other]) ?? [];
   expect(common.some((glob) => starMatcher(glob)(text))).toBe(isFit);
 });
 
-it("is the other list where one is missing", () => {
+it("returns the other list if one is missing", () => {
   expect(commonGlobs(undefined, ["a"])).toEqual(["a"]);
   expect(commonGlobs(["a"], undefined)).toEqual(["a"]);
   expect(commonGlobs(undefined, undefined)).toBeUndefined();
@@ -26,7 +26,7 @@ it("keeps a list that is given twice", () => {
   expect(commonGlobs(["bash", "mcp__*__x"], ["mcp__*__x", "bash"])).toEqual(["bash", "mcp__*__x"]);
 });
 
-it("fits what fits both lists, and nothing else", () => {
+it("matches exactly what both lists match", () => {
   const word = fc
     .array(fc.constantFrom("a", "b", "*"), { maxLength: 5 })
     .map((all) => all.join(""));

@@ -1,10 +1,11 @@
 import { starMatcher } from "@tau-agent/system";
 
-/** More than people write; what is beyond fits nothing. */
+/** More globs than people write; globs beyond this limit are dropped, so they match nothing. */
 const MAX_GLOBS = 500;
 
 /**
- * Globs that fit exactly what one of each list fits; `*` is any text. No list fits everything.
+ * Globs that match exactly what both lists match; `*` is any text. A missing list matches
+ * everything.
  */
 export function commonGlobs(
   one: string[] | undefined,
@@ -15,7 +16,7 @@ export function commonGlobs(
   return withoutCovered([...all]).slice(0, MAX_GLOBS);
 }
 
-/** The globs for what two globs have in common. */
+/** The globs for the intersection of two globs. */
 function overlap(
   one: string,
   other: string,
@@ -53,7 +54,7 @@ function beginning(character: string, rest: string): string {
   return character === "*" && rest.startsWith("*") ? rest : character + rest;
 }
 
-/** A glob is covered if another one fits it as a text, its stars included. */
+/** Drops redundant globs: those that another one matches as plain text, including the stars. */
 function withoutCovered(globs: readonly string[]): string[] {
   const matchers = globs.map(starMatcher);
   return globs.filter(

@@ -1,12 +1,12 @@
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "@tau-agent/system";
 
-/** @param why what the policy says, as the rest of a sentence */
+/** @param why - what the policy says, as the rest of a sentence */
 export function policyDenied(member: string, why: string): SessionError {
   return new SessionError("policy_denied", { member, reason: `by the host's policy, ${why}` });
 }
 
-/** What a file says and the policy does not let count. */
+/** A diagnostic for a value in a file that the policy overrides. */
 export function droppedByPolicy(member: string, message: string, path?: string): Diagnostic {
   const where = path === undefined ? "" : ` (in ${path})`;
   return {

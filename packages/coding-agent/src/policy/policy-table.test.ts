@@ -16,16 +16,16 @@ import type { CreateAgentSessionOptions } from "../create/options/session-option
 
 type Options = Partial<CreateAgentSessionOptions>;
 
-/** A limit, how each source asks for more, and whether the limit still holds. */
+/** A limit, how each source tries to exceed it, and a check that it still holds. */
 interface Limit {
   readonly policy: ManagedPolicy;
-  /** As settings of the user or a trusted project say it; undefined where they have no word for it. */
+  /** The attempt in settings of the user or a trusted project; undefined if settings cannot express it. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Whether a file's words are not dropped but weaker in what they do. */
+  /** Whether a file's value stays, but has a weaker effect, without a diagnostic. */
   readonly isSilent?: true;
   readonly option?: Options;
   readonly command?: (session: TestSession["session"]) => unknown;
-  /** What an extension does with its api. */
+  /** What an extension does with its API. */
   readonly extension?: string;
   readonly holds: (test: TestSession) => unknown;
 }
@@ -41,7 +41,7 @@ const other = scriptedModel({ id: "other" });
 const names = ({ session }: TestSession) => session.tools.all.map(({ name }) => name);
 const sandbox = ({ parts }: TestSession) => parts.inputs.sandboxed.policy;
 
-/** What became of a scripted call of bash. */
+/** The outcome of a scripted bash call. */
 async function outcomeOf({ session, events }: TestSession): Promise<unknown> {
   await session.prompt("go");
   const end = events.find((event) => event.type === "tool_execution_end");
@@ -215,8 +215,8 @@ const rows = Object.entries(limits).flatMap(([member, limit]) =>
   sources.map((source) => [source, member, limit] as const),
 );
 
-describe("what a policy limits", () => {
-  it.each(rows)("%s cannot widen %s", async (source, member, limit) => {
+describe("policy limits", () => {
+  it.each(rows)("cannot be widened: %s by %s", async (source, member, limit) => {
     let test: TestSession | undefined;
     try {
       test = await ask(source, limit);
@@ -234,7 +234,7 @@ describe("what a policy limits", () => {
     expect(told, "a diagnostic names it").not.toEqual([]);
   });
 
-  it("takes the policy's value where nobody says anything", async () => {
+  it("apply the policy's value if no other source sets one", async () => {
     const test = await createTestSession([], {
       policy: {
         permissions: { mode: "acceptEdits" },
@@ -250,7 +250,7 @@ describe("what a policy limits", () => {
     expect(test.session.diagnostics.filter(({ code }) => code === "policy_denied")).toEqual([]);
   });
 
-  it("cannot be changed by who keeps the object", async () => {
+  it("cannot be changed through the object that was passed", async () => {
     const policy: ManagedPolicy = { permissions: { mode: "ask" }, tools: { deny: ["bash"] } };
     const test = await createTestSession([], { policy });
     policy.permissions = {};
@@ -259,7 +259,7 @@ describe("what a policy limits", () => {
     expect(() => test.session.permissions.set({ mode: "all" })).toThrow(/permissions\.mode/);
   });
 
-  it("lets an answer count for the session, and never for good", async () => {
+  it("let an answer apply to the session, but never permanently", async () => {
     const call = (command: string) => ({
       content: [{ type: "toolCall" as const, name: "bash", arguments: { command } }],
     });

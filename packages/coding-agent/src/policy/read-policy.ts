@@ -10,14 +10,15 @@ import {
 } from "@tau-agent/rpc-protocol/plain";
 import { readRule } from "../permissions/rules/rule.ts";
 
-/** What a value has to be; undefined if it is that. */
+/** Returns what a value should be; undefined if it is valid. */
 type Check = (value: unknown, member: string) => string | undefined;
 
 /**
- * Reads a policy. Nothing in it is passed over: a limit that is not understood must not be none.
+ * Reads a policy. Nothing in it is ignored, because a limit that is not understood must not be
+ * lifted.
  *
  * @param option - how errors name the policy
- * @throws {SessionError} `invalid_option` naming the first member that is wrong
+ * @throws {SessionError} `invalid_option`, naming the first invalid member
  */
 export function readPolicy(value: unknown, option = "policy"): ManagedPolicy {
   const reason = checkPolicy(value, "");

@@ -7,11 +7,11 @@ import { policyDenied } from "./policy-denied.ts";
 
 type Globs = string[] | undefined;
 
-/** What nothing that is said to a session can widen: all policies that were given, together. */
+/** Limits that nothing in a session can widen: all given policies combined. */
 export class SessionPolicy {
-  /** Each as it was given. */
+  /** The policies as they were given. */
   readonly given: readonly ManagedPolicy[];
-  /** What holds. */
+  /** The combined policy. */
   readonly merged: ManagedPolicy;
   readonly #fits: (globs: Globs, name: string) => boolean = fitter();
 
@@ -24,7 +24,7 @@ export class SessionPolicy {
     return this.memberAgainstTool(name) === undefined;
   }
 
-  /** The member that leaves a tool out; undefined if none does. */
+  /** The member that excludes a tool; undefined if none does. */
   memberAgainstTool(name: string): string | undefined {
     const { allow, deny = [] } = this.merged.tools ?? {};
     if (deny.length > 0 && this.#fits(deny, name)) return "tools.deny";
@@ -39,14 +39,17 @@ export class SessionPolicy {
     return this.#fits(this.merged.mcpServers, name);
   }
 
-  /** @param names the path of its file, and the source of its package */
+  /** @param names - the path of its file, and the source of its package */
   allowsExtension(...names: readonly (string | undefined)[]): boolean {
     const { extensions } = this.merged;
     if (extensions === false) return false;
     return names.some((name) => name !== undefined && this.#fits(extensions, name));
   }
 
-  /** @param name of the settings, or the id of an object; undefined for one that has none */
+  /**
+   * @param name - the name in the settings, or the id of an object; undefined for a workspace
+   * without either
+   */
   allowsWorkspace(name: string | undefined): boolean {
     const { workspaces } = this.merged;
     if (workspaces === undefined) return true;
@@ -72,7 +75,7 @@ export class SessionPolicy {
   }
 }
 
-/** Two policies as one that allows what both allow. */
+/** Combines two policies into one that allows only what both allow. */
 function narrowed(one: ManagedPolicy, other: ManagedPolicy): ManagedPolicy {
   const merged = {
     permissions: optional(one.permissions, other.permissions, (a, b) => ({
