@@ -12,7 +12,7 @@ import { ancestorsOf } from "./files/places.ts";
 import type { PromptResourcesOptions } from "./read-resources.ts";
 import { PromptResources } from "./resources.ts";
 
-/** Paths of the workspace; nothing of the kind is on this machine. */
+/** Paths in the workspace; nothing on this machine has them. */
 const top = "/tau-elsewhere";
 const repo = `${top}/repo`;
 const cwd = `${repo}/app`;
@@ -55,8 +55,8 @@ const resources = (options: Partial<PromptResourcesOptions> = {}) =>
 const skill = (name: string) =>
   `---\nname: ${name}\ndescription: About ${name}\n---\nBody of ${name}\n`;
 
-describe("a project in another place", () => {
-  it("gives its context files from the top down, after the user's own of this machine", async () => {
+describe("a remote project", () => {
+  it("has its context files read from the top down, after the user's own on this machine", async () => {
     putHere("home/.pi/agent/AGENTS.md", "mine");
     there.put(`${top}/AGENTS.md`, "top");
     there.put(`${repo}/AGENTS.override.md`, "\uFEFFoverride");
@@ -73,7 +73,7 @@ describe("a project in another place", () => {
     expect(seen).toEqual([]);
   });
 
-  it("says once what two names lead to, and a worktree what its repository says, too", async () => {
+  it("contributes a text once if two names lead to it, or a worktree repeats its repository", async () => {
     there.put(`${repo}/AGENTS.md`, "same");
     there.link(`${cwd}/AGENTS.md`, "../AGENTS.md");
     expect(await resources().contextFiles()).toHaveLength(1);
@@ -84,7 +84,7 @@ describe("a project in another place", () => {
     expect(files.map(({ path }) => path)).toEqual([`${tree}/AGENTS.md`]);
   });
 
-  it("gives its skills from all standard folders, and the user's of this machine", async () => {
+  it("has its skills read from all standard folders, and the user's from this machine", async () => {
     there.put(`${cwd}/.pi/skills/a/SKILL.md`, skill("a"));
     there.put(`${cwd}/.pi/agent/skills/b/SKILL.md`, skill("b"));
     there.put(`${cwd}/.agents/skills/c/SKILL.md`, skill("c"));
@@ -103,7 +103,7 @@ describe("a project in another place", () => {
     expect(seen).toEqual([]);
   });
 
-  it("is not searched below a skill, in hidden folders, or in what is ignored; loops end", async () => {
+  it("is not searched below a skill, in hidden or ignored folders, and loops end", async () => {
     const base = `${cwd}/.pi/skills`;
     there.put(`${base}/a/SKILL.md`, skill("a"));
     there.put(`${base}/a/deeper/SKILL.md`, skill("deeper"));
@@ -118,7 +118,7 @@ describe("a project in another place", () => {
     expect(there.calls.filter((call) => call.includes("drafts"))).toEqual([]);
   });
 
-  it("stops after so many files and folders", async () => {
+  it("is searched up to limits of files and folders", async () => {
     for (let at = 0; at < 10_100; at += 1) there.put(`${cwd}/.pi/skills/many/${at}`, "");
     const found = resources();
     await found.skills();
@@ -126,7 +126,7 @@ describe("a project in another place", () => {
     expect(messages).toEqual([expect.stringContaining("stopped after 10000 files and folders")]);
   });
 
-  it("gives its templates, rules, system prompt and agents", async () => {
+  it("has its templates, rules, system prompt and agents read", async () => {
     there.put(`${cwd}/.pi/prompts/fix.md`, "Fix $1.");
     there.put(`${cwd}/.pi/rules/r.md`, "---\nttsr_trigger: never\n---\nDo not.");
     there.put(`${cwd}/.pi/SYSTEM.md`, "project system");
@@ -145,7 +145,7 @@ describe("a project in another place", () => {
     expect(seen).toEqual([]);
   });
 
-  it("keeps apart what has one path here and there", async () => {
+  it("is kept apart from a local folder with the same path", async () => {
     const same = join(root, "same");
     const elsewhere = new MemoryWorkspace({ cwd: same });
     putHere("same/AGENTS.md", "HERE");
@@ -164,7 +164,7 @@ describe("a project in another place", () => {
   });
 });
 
-describe("settings lists", () => {
+describe("settings lists for a remote project", () => {
   it("name places on the machine of their file", async () => {
     there.put(`${cwd}/.pi/more/a/SKILL.md`, skill("a"));
     there.put("/home/there/shared/b/SKILL.md", skill("b"));
@@ -184,7 +184,7 @@ describe("settings lists", () => {
     expect(seen).toEqual([]);
   });
 
-  it("of the user leave out files of the project by their whole path, and by patterns", async () => {
+  it("of the user exclude files of the project by full path, and by patterns", async () => {
     for (const name of ["a", "b", "c"])
       there.put(`${cwd}/.pi/skills/${name}/SKILL.md`, skill(name));
     const skills = [`-${cwd}/.pi/skills/a`, "!**/skills/b/**"];
@@ -194,8 +194,8 @@ describe("settings lists", () => {
   });
 });
 
-describe("settings of a project in another place", () => {
-  it("are read there, and saved there", async () => {
+describe("settings of a remote project", () => {
+  it("are read and saved in its workspace", async () => {
     putHere("home/.pi/agent/settings.json", '{"defaultModel":"mine"}');
     const path = there.put(
       `${cwd}/.pi/settings.json`,
@@ -214,7 +214,7 @@ describe("settings of a project in another place", () => {
     expect(seen).toEqual([]);
   });
 
-  it("that cannot be read are reported, and their limits count as the strictest", async () => {
+  it("that cannot be read are reported, and count as the strictest limits", async () => {
     there.put(`${cwd}/.pi/settings.json`, '{"sandbox": {');
     there.pipe(`${cwd}/.pi/omp.jsonc`);
     const settings = await loadSettings();
@@ -229,7 +229,7 @@ describe("settings of a project in another place", () => {
     expect(messages.at(-1)).toContain("it is larger than 1 MiB");
   });
 
-  it("count for nothing where they name code", async () => {
+  it("are ignored if they name code", async () => {
     there.put(`${cwd}/.pi/settings.json`, '{"packages":["npm:a"],"extensions":["./x.ts"]}');
     putHere("home/.pi/agent/settings.json", '{"packages":["npm:b"]}');
     const settings = await loadSettings();
@@ -250,7 +250,7 @@ const placesOfTexts = [
   ".pi/rules/x.md",
 ];
 
-/** Every text the session would send, and the problems. */
+/** Every text that the session would send, and the problems. */
 async function texts() {
   const found = resources();
   const prompt = await found.systemPrompt([{ name: "read" }]);
@@ -260,11 +260,11 @@ async function texts() {
   return { found: all, messages: problems.map(({ message }) => message) };
 }
 
-describe.each(placesOfTexts)("%s of a project in another place", (place) => {
+describe.each(placesOfTexts)("%s in a remote project", (place) => {
   it.each([
     ["a file outside", "/home/there/.ssh/id"],
     ["the environment of a process", "/proc/self/environ"],
-  ])("is left out when it links to %s, and named", async (_, target) => {
+  ])("is left out and reported when it links to %s", async (_, target) => {
     there.put(target, "---\ndescription: SECRET\n---\nSECRET");
     const path = there.link(`${cwd}/${place}`, target);
     const { found, messages } = await texts();
@@ -274,7 +274,7 @@ describe.each(placesOfTexts)("%s of a project in another place", (place) => {
     ]);
   });
 
-  it("is not sent when it becomes a link while it is read", async () => {
+  it("is not sent when it becomes a link while it is being read", async () => {
     const path = there.put(`${cwd}/${place}`, "---\ndescription: fine\n---\nfine");
     const secret = there.put("/home/there/.ssh/id", "---\ndescription: SECRET\n---\nSECRET");
     const { read } = there;
@@ -286,7 +286,7 @@ describe.each(placesOfTexts)("%s of a project in another place", (place) => {
   });
 });
 
-it("leaves out special files, binary content and what is too large", async () => {
+it("leaves out special files, binary content and oversized files", async () => {
   const pipe = there.pipe(`${cwd}/AGENTS.md`);
   const binary = there.put(`${cwd}/.pi/prompts/b.md`, Buffer.from("a\0b"));
   const large = there.put(`${cwd}/.pi/prompts/l.md`, "x".repeat(1024 * 1024 + 1));
@@ -296,7 +296,7 @@ it("leaves out special files, binary content and what is too large", async () =>
   expect(messages).toContain(`${large} is left out: it is larger than 1 MiB`);
 });
 
-it("leaves out what is above the project in a folder that anybody may write to", async () => {
+it("leaves out files above the project in a world-writable folder", async () => {
   there.folder(top, 0o1777);
   const above = there.put(`${top}/AGENTS.md`, "STRANGER");
   there.put(`${repo}/AGENTS.md`, "repo");
@@ -308,7 +308,7 @@ it("leaves out what is above the project in a folder that anybody may write to",
   ]);
 });
 
-it("fails while the workspace is lost, and reads again afterwards", async () => {
+it("fails while the workspace is unreachable, and reads again afterwards", async () => {
   there.put(`${cwd}/AGENTS.md`, "there");
   const found = resources();
   there.failure = new WorkspaceError("lost");
@@ -318,6 +318,6 @@ it("fails while the workspace is lost, and reads again afterwards", async () => 
   expect(await found.systemPrompt([])).toContain("there");
 });
 
-it("knows the folders of a Windows machine on any host", () => {
+it("finds the folders of a Windows machine from any host", () => {
   expect(ancestorsOf("C:\\work\\app", win32)).toEqual(["C:\\work\\app", "C:\\work", "C:\\"]);
 });

@@ -9,11 +9,11 @@ import { parseFrontmatter } from "./files/frontmatter.ts";
 import type { Skill } from "./skills/skills.ts";
 import type { PromptTemplate } from "./templates/templates.ts";
 
-/** What commands in a prompt may stand for; asked only when a prompt starts with a command. */
+/** The sources of texts for commands; queried only if a prompt starts with a command. */
 export interface ExpansionSources {
   skills(): Promise<readonly Skill[]>;
   templates(): Promise<readonly PromptTemplate[]>;
-  /** The file of a skill as it is now. */
+  /** The current content of a skill's file. */
   skillText(skill: Skill): Promise<TextFile>;
   /** The setting `enableSkillCommands`; default true. */
   readonly hasSkillCommands?: boolean;
@@ -21,8 +21,8 @@ export interface ExpansionSources {
 
 /**
  * Replaces `/skill:name arguments` by the skill's text and `/name arguments` by the template. Any
- * other text, an unknown command included, comes back as it is.
- * @throws {SessionError} `skill_unreadable` when the skill's file is gone.
+ * other text, including an unknown command, is returned unchanged.
+ * @throws {SessionError} `skill_unreadable` if the skill's file no longer exists.
  */
 export async function expandPrompt(text: string, sources: ExpansionSources): Promise<string> {
   const command = /^\/(skill:)?([^\s/]+)(?:\s+([\s\S]*))?$/.exec(text);

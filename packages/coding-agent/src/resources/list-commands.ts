@@ -1,6 +1,6 @@
 import type { PromptResources } from "./resources.ts";
 
-/** Where a command comes from, as pi's newer clients read it. */
+/** The source of a command, in the form that pi's newer clients read. */
 export interface CommandSource {
   readonly path: string;
   readonly source: string;
@@ -9,7 +9,7 @@ export interface CommandSource {
   readonly baseDir?: string | undefined;
 }
 
-/** A command a prompt may begin with. */
+/** A command that a prompt may begin with. */
 export interface CommandInfo {
   readonly name: string;
   readonly description?: string | undefined;
@@ -17,7 +17,7 @@ export interface CommandInfo {
   readonly location?: "user" | "project" | "path" | undefined;
   /** The file it comes from. */
   readonly path?: string | undefined;
-  /** Where an extension's command comes from; the others have a location. */
+  /** The source of an extension's command; other commands have a location. */
   readonly sourceInfo?: CommandSource | undefined;
 }
 
@@ -28,7 +28,7 @@ const locations = {
   package: "path",
 } as const;
 
-/** The commands that stand for a text: templates, and skills unless they are switched off. */
+/** The commands that expand to text: templates, and skills unless they are switched off. */
 export async function listTextCommands(
   resources: PromptResources,
   hasSkillCommands: boolean,

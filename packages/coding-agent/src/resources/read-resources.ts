@@ -27,28 +27,28 @@ import { type LoadedTemplates, loadTemplates } from "./templates/templates.ts";
 
 export interface PromptResourcesOptions extends ResourceDirs {
   readonly settings: SettingsStore;
-  /** The folder whose texts count, when it may be another than `cwd`; asked for at each reading. */
+  /** The folder whose texts are used, if it may differ from `cwd`; read each time. */
   readonly workingFolder?: { readonly cwd: string } | undefined;
   readonly additionalDirectories?: readonly string[] | undefined;
-  /** Where relative paths among the following start; default `cwd`. */
+  /** The base of the following relative paths; default `cwd`. */
   readonly baseDirectory?: string | undefined;
   readonly skillPaths?: readonly string[];
   readonly templatePaths?: readonly string[];
-  /** What `-e` names: packages among it bring skills and templates, too. */
+  /** The paths of `-e`: packages among them also provide skills and templates. */
   readonly packagePaths?: readonly string[] | undefined;
   /** `--no-skills`, `--no-prompt-templates`, `--no-context-files`: only what flags name is loaded. */
   readonly noSkills?: boolean;
   readonly noTemplates?: boolean;
   readonly noContextFiles?: boolean;
-  /** Context files instead of those that are found. */
+  /** Context files to use instead of discovered ones. */
   readonly contextFiles?: ContextFiles["files"];
-  /** Text, or the path of a file with it; stronger than `SYSTEM.md`. */
+  /** A text, or the path of a file with it; takes precedence over `SYSTEM.md`. */
   readonly systemPrompt?: string | undefined;
-  /** Texts or paths; stronger than `APPEND_SYSTEM.md`. */
+  /** Texts or paths; take precedence over `APPEND_SYSTEM.md`. */
   readonly appendSystemPrompts?: readonly string[];
 }
 
-/** Places that extensions have named. */
+/** Places that extensions have added. */
 export interface AddedPlaces {
   readonly skillPaths: readonly string[];
   readonly promptPaths: readonly string[];
@@ -68,26 +68,26 @@ export class ResourceReader {
     this.#options = options;
   }
 
-  /** Replaces a leading `/skill:name` or `/template` by its text. */
+  /** Replaces a leading `/skill:name` or `/template` with its text. */
   readonly expand = expandPrompt;
 
   readonly buildSystemPrompt = buildSystemPrompt;
 
-  /** Skills, also from added places. */
+  /** Skills, including those in added places. */
   skills(added: AddedPlaces | undefined): Promise<LoadedSkills> {
     const { skillPaths = [], noSkills = false } = this.#options;
     const paths = [...skillPaths, ...(added?.skillPaths ?? [])];
     return this.#load("skills", paths, noSkills, loadSkills);
   }
 
-  /** Templates, also from added places. */
+  /** Templates, including those in added places. */
   templates(added: AddedPlaces | undefined): Promise<LoadedTemplates> {
     const { templatePaths = [], noTemplates = false } = this.#options;
     const paths = [...templatePaths, ...(added?.promptPaths ?? [])];
     return this.#load("prompts", paths, noTemplates, loadTemplates);
   }
 
-  /** The file of a skill as it is now. */
+  /** The current content of a skill's file. */
   skillText({ filePath, isElsewhere }: Skill): Promise<TextFile> {
     const { project } = this.#disks;
     return isElsewhere ? readTextIn(project.files, filePath) : readTextFile(filePath);
@@ -98,14 +98,14 @@ export class ResourceReader {
     return loadRules(this.#dirs);
   }
 
-  /** Instructions of the project and the user. */
+  /** Instructions from the project and the user. */
   async contextFiles(): Promise<ContextFiles> {
     const { noContextFiles = false, contextFiles } = this.#options;
     if (contextFiles !== undefined) return { files: contextFiles, diagnostics: [] };
     return noContextFiles ? { files: [], diagnostics: [] } : loadContextFiles(this.#dirs);
   }
 
-  /** `SYSTEM.md`, `APPEND_SYSTEM.md`, or what replaces them. */
+  /** `SYSTEM.md` and `APPEND_SYSTEM.md`, or their replacements. */
   async customPrompts(): Promise<CustomPrompts> {
     const { systemPrompt, appendSystemPrompts } = this.#options;
     const diagnostics: Diagnostic[] = [];
@@ -138,7 +138,10 @@ export class ResourceReader {
     return this.#options.baseDirectory ?? this.#options.cwd;
   }
 
-  /** Loads what flags name and, unless that is all, what settings, packages and folders have. */
+  /**
+   * Loads what flags name and, unless only that is wanted, what settings, packages and folders
+   * contain.
+   */
   async #load<Loaded>(
     kind: "skills" | "prompts",
     paths: readonly string[],
@@ -181,7 +184,7 @@ export class ResourceReader {
     );
   }
 
-  /** What packages bring of one kind that were named for this session; they count like flags. */
+  /** One kind of resources in packages that were named for this session; they count like flags. */
   async #namedPackages(kind: "skills" | "prompts"): Promise<ResourcePlace[]> {
     const places: ResourcePlace[] = [];
     for (const path of this.#options.packagePaths ?? []) {
@@ -192,7 +195,7 @@ export class ResourceReader {
         ? path
         : absolutePath(path, this.#baseDirectory, homeDirectory);
       const found = await findNamedPackage(source, this.#packageDirs, settings.isProjectTrusted);
-      // Its problems are reported where its extensions are looked for.
+      // Its problems are reported where its extensions are discovered.
       if ("message" in found) continue;
       const { includes } = found.parts[kind];
       const { host: disk } = this.#disks;
@@ -202,7 +205,7 @@ export class ResourceReader {
     return expandPlaces(places);
   }
 
-  /** The project's file of this name, else the user's. */
+  /** The project's file of this name, or else the user's. */
   async #standardFile(name: string, diagnostics: Diagnostic[]): Promise<string | undefined> {
     const { agentDirectory, cwd } = this.#dirs;
     const { host, project } = this.#disks;
@@ -230,7 +233,7 @@ export class ResourceReader {
 
   async #textOrFile(value: string, diagnostics: Diagnostic[]): Promise<string> {
     const { homeDirectory } = this.#options;
-    // No path has line ends, and none is this long: such a text is not looked up.
+    // Paths have no line breaks and are not this long, so such a text is not looked up.
     if (value.includes("\n") || value.length > 4096) return value;
     const path = absolutePath(value, this.#baseDirectory, homeDirectory);
     if ((await kindOf(this.#disks.host, path)) !== "file") return value;

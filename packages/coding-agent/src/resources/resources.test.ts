@@ -51,7 +51,7 @@ describe("context files", () => {
     ]);
   });
 
-  it("are one per folder, the override first, and never a folder", async () => {
+  it("are limited to one per folder, with the override first, and are never folders", async () => {
     put("repo/AGENTS.override.md", "override");
     put("repo/AGENTS.md", "hidden");
     mkdirSync(join(dirs.cwd, "AGENTS.md"));
@@ -62,13 +62,13 @@ describe("context files", () => {
     ]);
   });
 
-  it("come once when two names lead to one file", async () => {
+  it("appear once if two names lead to one file", async () => {
     const file = put("repo/AGENTS.md", "repo");
     symlinkSync(file, join(dirs.cwd, "AGENTS.md"));
     expect(await load()).toHaveLength(1);
   });
 
-  it("of a repository are shadowed by those of a worktree inside it", async () => {
+  it("of a repository are replaced by those of a worktree inside it", async () => {
     put("repo/AGENTS.md", "same");
     put("repo/.trees/one/AGENTS.md", "same");
     put("repo/.trees/one/.git", `gitdir: ${join(root, "repo", ".git", "worktrees", "one")}\n`);
@@ -103,7 +103,7 @@ describe("skills", () => {
     expect(await names()).toEqual(["a", "b", "c", "d", "e", "f"]);
   });
 
-  it("hide a weaker one of the same name, with a diagnostic", async () => {
+  it("hide a weaker skill of the same name, with a diagnostic", async () => {
     put("repo/app/.pi/skills/x/SKILL.md", skillText("x"));
     const hidden = put(join(dirs.agentDirectory, "skills/x/SKILL.md"), skillText("x"));
     const { skills, diagnostics } = await loadSkills(dirs);
@@ -111,7 +111,7 @@ describe("skills", () => {
     expect(diagnostics).toMatchObject([{ severity: "warning", path: hidden }]);
   });
 
-  it("are not searched below a skill, in hidden folders, node_modules or what is ignored", async () => {
+  it("are not searched below a skill, in hidden folders, node_modules or ignored paths", async () => {
     const base = "repo/app/.pi/skills";
     put(`${base}/a/SKILL.md`, skillText("a"));
     put(`${base}/a/deeper/SKILL.md`, skillText("deeper"));
@@ -124,7 +124,7 @@ describe("skills", () => {
     expect(await names()).toEqual(["a", "b"]);
   });
 
-  it("survive links in a circle and load a linked skill once, silently", async () => {
+  it("survive circular links, and load a linked skill once, silently", async () => {
     put("repo/app/.pi/skills/a/SKILL.md", skillText("a"));
     symlinkSync(join(dirs.cwd, ".pi/skills"), join(dirs.cwd, ".pi/skills/loop"));
     mkdirSync(join(dirs.agentDirectory, "skills"));
@@ -134,7 +134,7 @@ describe("skills", () => {
     expect(diagnostics).toEqual([]);
   });
 
-  it("take the folder's name, warn of odd names and leave out what has no description", async () => {
+  it("default to the folder's name, warn about odd names, and need a description", async () => {
     const base = "repo/app/.pi/skills";
     put(`${base}/plain/SKILL.md`, "---\r\ndescription: |\r\n  two\r\n  lines\r\n---\r\nx");
     put(`${base}/odd/SKILL.md`, skillText("Odd--Name"));
@@ -155,7 +155,7 @@ describe("skills", () => {
 });
 
 describe("settings lists", () => {
-  it("name further places and leave files out", async () => {
+  it("add places and exclude files", async () => {
     put("repo/app/.pi/skills/a/SKILL.md", skillText("a"));
     put("repo/app/.pi/skills/b/SKILL.md", skillText("b"));
     put(join(dirs.agentDirectory, "more/c/SKILL.md"), skillText("c"));
@@ -174,14 +174,14 @@ describe("settings lists", () => {
 });
 
 describe("prompt expansion", () => {
-  it("puts a skill's text in place of its command, apart from the user's words", async () => {
+  it("replaces a skill command with the skill's text, separate from the user's words", async () => {
     const file = put("repo/app/.pi/skills/x/SKILL.md", skillText("x"));
     const block = `<skill name="x" location="${file}">\nReferences are relative to ${dirname(file)}.\n\nBody of x\n</skill>`;
     expect(await resources().expand("/skill:x do it\nnow")).toBe(`${block}\n\ndo it\nnow`);
     expect(await resources().expand("/skill:x")).toBe(block);
   });
 
-  it("puts a template in place of its command, the project's before the user's", async () => {
+  it("replaces a template command with the template, the project's before the user's", async () => {
     put(join(dirs.agentDirectory, "prompts/fix.md"), "user $1");
     put("repo/app/.pi/prompts/fix.md", "---\nargument-hint: <what>\n---\nFix $1 in $2.\n");
     const found = resources();
@@ -192,7 +192,7 @@ describe("prompt expansion", () => {
   });
 
   it.each(["/skill:none x", "/none", "no /fix here", "/", "/usr/bin/env", "// x"])(
-    "leaves %s as it is",
+    "leaves %s unchanged",
     async (text) => {
       put("repo/app/.pi/prompts/fix.md", "x");
       expect(await resources().expand(text)).toBe(text);
@@ -228,7 +228,7 @@ describe("custom system prompts", () => {
     resources({ noContextFiles: true, ...options }).systemPrompt([]);
   const cwdBlock = () => `<cwd>\n${dirs.cwd}\n</cwd>`;
 
-  it("come from the project's file, else the user's, and appended text stays apart", async () => {
+  it("come from the project's file or else the user's, and appended text stays separate", async () => {
     put(join(dirs.agentDirectory, "SYSTEM.md"), "user system");
     put(join(dirs.agentDirectory, "APPEND_SYSTEM.md"), "user append\n");
     put("repo/app/.pi/SYSTEM.md", "project system\n");
@@ -237,7 +237,7 @@ describe("custom system prompts", () => {
     );
   });
 
-  it("come from a flag as text or as a file, stronger than the files", async () => {
+  it("come from a flag as text or file, with precedence over the files", async () => {
     put("repo/app/.pi/SYSTEM.md", "project system");
     put("repo/app/own.md", "from a file");
     expect(await build({ systemPrompt: "as text" })).toBe(`as text\n\n${cwdBlock()}`);
@@ -257,7 +257,7 @@ describe("settings lists", () => {
   };
   const all = () => join(root, "skills");
 
-  it("take globs, leave out what a pattern fits, and bring one of that back", async () => {
+  it("accept globs, exclude what a pattern matches, and include one of these again", async () => {
     expect(await named([`${all()}/*`])).toEqual(["a", "b", "c"]);
     expect(await named([all(), "!**/skills/b/**"])).toEqual(["a", "c"]);
     expect(await named([all(), `!${all()}/*`, `+${all()}/b`])).toEqual(["b"]);

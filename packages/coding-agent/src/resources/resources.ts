@@ -22,7 +22,7 @@ interface Texts {
 
 type Kept = { [Name in keyof Texts]?: Promise<Texts[Name]> | undefined };
 
-/** Skills, templates, context files and the system prompt; each read when first needed, then kept. */
+/** Skills, templates, context files and the system prompt; each is read when first needed, then kept. */
 export class PromptResources {
   readonly #options: PromptResourcesOptions;
   #kept: Kept = {};
@@ -47,19 +47,19 @@ export class PromptResources {
     return (await this.#keep("contextFiles", (reader) => reader.contextFiles())).files;
   }
 
-  /** The rules that watch replies, with what was wrong with others. */
+  /** The rules that watch replies, with the problems of others. */
   rules(): Promise<LoadedRules> {
     return this.#keep("rules", (reader) => reader.rules());
   }
 
-  /** Forgets everything read; the next question reads again. */
+  /** Forgets everything that was read; the next access reads again. */
   reload(): void {
     const { disk } = this.#options;
     if (disk !== undefined) forgetFarLayout(disk);
     this.#kept = {};
   }
 
-  /** Reads everything that a prompt needs, so that none waits for a project that is far away. */
+  /** Starts to read everything that a prompt needs, so that no part waits for a remote project. */
   readAhead(): void {
     const { settings } = this.#options;
     const rules = settings.get("ttsr.enabled") ? [this.rules()] : [];
@@ -70,7 +70,7 @@ export class PromptResources {
       this.skills(),
       ...rules,
     ];
-    // What fails is asked again where it is needed.
+    // Failures are retried where the result is needed.
     for (const each of asked) each.catch(() => {});
   }
 
@@ -79,14 +79,14 @@ export class PromptResources {
     this.#kept = { ...this.#kept, skills: undefined, templates: undefined };
   }
 
-  /** What was wrong with the texts read so far; reads nothing. */
+  /** Problems with the texts read so far; reads nothing. */
   async diagnostics(): Promise<readonly Diagnostic[]> {
     const { skills, templates, contextFiles, custom } = this.#kept;
     const loaded = await Promise.all([skills, templates, contextFiles, custom]);
     return loaded.flatMap((part) => part?.diagnostics ?? []);
   }
 
-  /** Replaces a leading `/skill:name` or `/template` by its text. */
+  /** Replaces a leading `/skill:name` or `/template` with its text. */
   expand(text: string): Promise<string> {
     return this.#read((reader) =>
       reader.expand(text, {
@@ -122,7 +122,7 @@ export class PromptResources {
     return this.#keep("custom", (reader) => reader.customPrompts());
   }
 
-  /** Reads once; again when that failed, because the project could not be reached. */
+  /** Reads once, and again if that failed because the project could not be reached. */
   #keep<Name extends keyof Texts>(
     name: Name,
     read: (reader: ResourceReader) => Promise<Texts[Name]>,

@@ -20,7 +20,7 @@ const skill = {
 };
 
 describe("buildSystemPrompt", () => {
-  it("lists only tools that bring a line for it: declarations say the rest", () => {
+  it("lists only tools with a prompt line; declarations describe the rest", () => {
     const prompt = buildSystemPrompt({ tools: [read, bash], cwd: "/w" });
     expect(prompt).toContain("<tools>\n- bash: run shell commands\n</tools>");
     expect(buildSystemPrompt({ tools: [read], cwd: "/w" })).not.toContain("<tools>");
@@ -32,14 +32,14 @@ describe("buildSystemPrompt", () => {
     expect(buildSystemPrompt({ tools: [], cwd: "/w" })).not.toContain("Read first.");
   });
 
-  it("is the same bytes at any time, without a date", () => {
+  it("has the same bytes at any time, without a date", () => {
     const input = { tools: [read, bash], cwd: "/w", skills: [skill] };
     const prompt = buildSystemPrompt(input);
     expect(buildSystemPrompt(input)).toBe(prompt);
     expect(prompt).not.toContain(String(new Date().getFullYear()));
   });
 
-  it("keeps a fixed order of sections and puts new ones at the end", () => {
+  it("keeps a fixed order of sections and appends new ones", () => {
     const prompt = buildSystemPrompt({
       tools: [read, bash],
       cwd: "C:\\work\\project",
@@ -68,7 +68,7 @@ describe("buildSystemPrompt", () => {
     );
   });
 
-  it("offers skills only when a tool can read them, and no hidden ones", () => {
+  it("lists skills only if a tool can read them, and no hidden skills", () => {
     const build = (tools: PromptTool[], skills = [skill]) =>
       buildSystemPrompt({ tools, cwd: "/w", skills });
     expect(build([read])).toContain(

@@ -9,19 +9,19 @@ export interface PromptTool {
 }
 
 export interface PromptSection {
-  /** The tag around the text. */
+  /** The name of the tag around the text. */
   readonly name: string;
   readonly text: string;
 }
 
 export interface SystemPromptInput {
-  /** Active tools, in the order they are sent to the model. */
+  /** Active tools, in the order in which they are sent to the model. */
   readonly tools: readonly PromptTool[];
   readonly cwd: string;
   readonly additionalDirectories?: readonly string[];
-  /** Replaces preamble, tools and rules. */
+  /** Replaces the preamble, the tools and the rules. */
   readonly customPrompt?: string | undefined;
-  /** Added behind the rules. */
+  /** Added after the rules. */
   readonly appendPrompts?: readonly string[];
   readonly contextFiles?: readonly ContextFile[];
   readonly skills?: readonly Skill[];
@@ -48,7 +48,7 @@ function bullets(lines: Iterable<string>): string {
   return [...lines].map((line) => `- ${line}`).join("\n");
 }
 
-/** The request declares every tool with its description; only what a tool adds to that is listed. */
+/** The request declares every tool with its description; the list only has what tools add to that. */
 function toolsSection(tools: readonly PromptTool[]): string | undefined {
   if (tools.length === 0) return wrap("tools", "No tools are active.");
   const lines = tools.flatMap(({ name, promptSnippet }) =>
@@ -101,8 +101,8 @@ function foldersSection(folders: readonly string[]): string | undefined {
 }
 
 /**
- * Builds the system prompt. The same input gives the same bytes, with no date and no clock in it:
- * it is the start of every request, and prompt caches live on that.
+ * Builds the system prompt. The same input gives the same bytes, without any date or time: the
+ * prompt is the start of every request, and prompt caches depend on its bytes.
  */
 export function buildSystemPrompt(input: SystemPromptInput): string {
   const { tools, customPrompt, appendPrompts = [], sections = [], guidelines = [] } = input;

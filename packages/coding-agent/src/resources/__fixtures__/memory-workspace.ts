@@ -13,15 +13,15 @@ type Node =
   | { readonly kind: "directory"; readonly mode: number }
   | { readonly kind: "other" };
 
-/** A POSIX workspace that exists in memory only: nothing of it is on any disk. */
+/** A POSIX workspace that exists only in memory. */
 export class MemoryWorkspace implements Workspace {
   readonly id: string;
   readonly cwd: string;
-  /** What every call waits for, as on the way to another machine. */
+  /** The delay of every call, as with a remote machine. */
   delayMs = 0;
   /** Fails all calls from now on. */
   failure: Error | undefined;
-  /** The most calls that had to follow one another. */
+  /** The largest number of calls that had to follow one another. */
   rounds = 0;
   calls: string[] = [];
   readonly #nodes = new Map<string, Node>([["/", { kind: "directory", mode: 0o755 }]]);
@@ -141,7 +141,7 @@ export class MemoryWorkspace implements Workspace {
     return { real, node };
   }
 
-  /** The path without links; undefined for links that lead nowhere. */
+  /** The path without links; undefined for dangling links. */
   #real(path: string, links = 0): string | undefined {
     if (path === "/") return "/";
     const parent = this.#real(parentOf(path), links);

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { onTestFinished } from "vitest";
 
-/** The paths below a folder with which this process's file system is called, until the test ends. */
+/** The paths below a folder that this process accesses in the file system, until the test ends. */
 export function watchDisk(below: string): readonly string[] {
   const seen: string[] = [];
   const restore: (() => void)[] = [];

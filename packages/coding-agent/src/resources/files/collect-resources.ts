@@ -14,7 +14,7 @@ export interface ResourceKind<
   File extends { path: string },
   Resource,
 > {
-  /** As a diagnostic begins: `Skill`, `Template`. */
+  /** The word that begins diagnostics: `Skill`, `Template`. */
   readonly noun: string;
   readonly filesIn: (place: Place, diagnostics: Diagnostic[]) => Promise<readonly File[]>;
   readonly read: (
@@ -30,8 +30,8 @@ interface CollectOptions extends LoadOptions {
 }
 
 /**
- * Reads the resources of places, the strongest first. Of two with one name the stronger place wins,
- * with a diagnostic; the same file reached twice counts once, silently.
+ * Reads the resources of places, the strongest first. If two have the same name, the stronger place
+ * wins, with a diagnostic. A file that is reached twice counts once, silently.
  */
 export async function collectResources<
   Place extends ResourcePlace,
@@ -67,7 +67,7 @@ export async function collectResources<
     for (const file of files) {
       const { path, found, read } = await file();
       const real = `${place.disk.id}\0${(await found)?.realPath ?? path}`;
-      // A project's link must not hide the user's own file, which may be read.
+      // An unreadable link in the project must not hide the user's own file, which may be readable.
       const failed = `${place.scope}\0${real}`;
       if (seen.has(real) || seen.has(failed)) continue;
       const { resource, problems } = await read();
@@ -86,7 +86,9 @@ export async function collectResources<
   return [...resources.values()];
 }
 
-/** Looks at a file, and reads it when it turns out that it counts; at once if it is far away. */
+/**
+ * Looks a file up, and reads it once it turns out to be needed; on a remote disk, reads it at once.
+ */
 async function readLater<Place extends ResourcePlace, File extends { path: string }, Resource>(
   file: File,
   place: Place,

@@ -16,7 +16,7 @@ export interface ContextFiles {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What a context file may be called; of several in one folder the first of these counts. */
+/** The names of context files; in each folder, the first existing one is used. */
 export const contextFileNames = [
   "AGENTS.override.md",
   "AGENTS.md",
@@ -36,20 +36,20 @@ interface FoundContext {
   readonly found: WorkspaceStat | undefined;
 }
 
-/** The context file of one folder; a folder of that name does not count. */
+/** The context file of a folder; a subfolder of that name is ignored. */
 async function contextFileIn({ disk, dir }: Folder): Promise<FoundContext | undefined> {
   const paths = contextFileNames.map((name) => disk.path.join(dir, name));
   const looks = askEach(paths, disk, (path) => lookAt(disk, path));
   for (const [index, path] of paths.entries()) {
     const found = await looks[index]?.();
     const kind = kindOfStat(found);
-    // A pipe or a device is reported when it is read.
+    // Pipes and devices are included, so that reading them reports the problem.
     if (kind === "file" || kind === "other") return { path, disk, found };
   }
   return undefined;
 }
 
-/** The user's folder, then those from the root of the file system down to the project's. */
+/** The user's folder, then the folders from the file system's root down to the project's. */
 function foldersOf({ agentDirectory, cwd }: ResourceDirs, { host, project }: Disks): Folder[] {
   const above = ancestorsOf(cwd, project.path)
     .reverse()
@@ -59,8 +59,8 @@ function foldersOf({ agentDirectory, cwd }: ResourceDirs, { host, project }: Dis
 
 /**
  * Reads the user's context file, then those from the root of the file system down to `cwd`, one per
- * folder. In a git worktree that lies inside its repository, the worktree's copy stands for the
- * repository's own, which would say the same twice.
+ * folder. In a git worktree inside its repository, the worktree's copy replaces the repository's
+ * own, to avoid duplicates.
  */
 export async function loadContextFiles(dirs: ResourceDirs): Promise<ContextFiles> {
   const disks = disksOf(dirs);

@@ -2,19 +2,22 @@ import nodePath, { type PlatformPath, posix, win32 } from "node:path";
 import type { Workspace, WorkspaceEntry, WorkspaceStat } from "@tau-agent/rpc-protocol/workspace";
 import { isOutOfReach, LocalFiles, type WorkspaceFiles } from "@tau-agent/system";
 
-/** The files of one machine. The same path may exist on several. */
+/** The files of one machine. The same path may exist on several machines. */
 export interface Disk {
-  /** Of its workspace; `local` is the host's machine. */
+  /** The id of its workspace; `local` is the host's machine. */
   readonly id: string;
   readonly files: WorkspaceFiles;
-  /** The path arithmetic of its platform. */
+  /** The path functions of its platform. */
   readonly path: PlatformPath;
   readonly homeDirectory: string;
-  /** Every call is a round trip, so what may be needed is asked for at once. */
+  /**
+   * Whether every call is a round trip, so that files that may be needed should be requested in
+   * parallel.
+   */
   readonly isFar: boolean;
 }
 
-/** What is at a path; asked already, or answered while the file is read. */
+/** The state of a path, or a promise of it while the file is being read. */
 export type FoundFile = WorkspaceStat | undefined | Promise<WorkspaceStat | undefined>;
 
 /** The disk of this machine, with the user's own files. */
@@ -23,7 +26,7 @@ export function hostDisk(homeDirectory: string): Disk {
   return { id: "local", files, path: nodePath, homeDirectory, isFar: false };
 }
 
-/** Embedders may name folders relative to the process, which a workspace does not take. */
+/** Embedders may name folders relative to the process, which a workspace does not accept. */
 function hostFiles(machine: LocalFiles): WorkspaceFiles {
   const absolute = (path: string) => (nodePath.isAbsolute(path) ? path : nodePath.resolve(path));
   return {
@@ -42,9 +45,9 @@ export async function diskOf(workspace: Workspace): Promise<Disk | undefined> {
 }
 
 /**
- * What is at a path; undefined also for what cannot be looked at.
+ * The state of a path; undefined if it is missing or inaccessible.
  *
- * @throws {WorkspaceError} when the disk cannot be reached, as all that reads here
+ * @throws {WorkspaceError} if the disk cannot be reached, like all functions here that read
  */
 export function lookAt(
   { files }: Disk,
@@ -54,12 +57,12 @@ export function lookAt(
   return unlessDenied(files.stat(path, options), undefined);
 }
 
-/** The path with links followed; the path itself when that fails. */
+/** The path with links resolved; the path itself if that fails. */
 export async function realPathOf(disk: Disk, path: string): Promise<string> {
   return (await lookAt(disk, path))?.realPath ?? path;
 }
 
-/** What is at `path`; links are followed. */
+/** The kind of file at `path`, following links. */
 export async function kindOf(
   disk: Disk,
   path: string,
@@ -74,13 +77,13 @@ export function kindOfStat(
   return found.kind === "symlink" ? "other" : found.kind;
 }
 
-/** The entries of a folder by name; none for what cannot be read. */
+/** The entries of a folder by name; none if it cannot be read. */
 export async function entriesOf(
   disk: Disk,
   folder: string,
   options: Parameters<WorkspaceFiles["list"]>[1] = {},
 ): Promise<WorkspaceEntry[]> {
-  // An error costs more than a look, but for a disk that is far away.
+  // A failed read costs more than this check, except on a remote disk.
   if (!disk.isFar && (await lookAt(disk, folder)) === undefined) return [];
   const found = await unlessDenied(disk.files.list(folder, options), []);
   return [...found].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -99,8 +102,8 @@ async function unlessDenied<Value, Other>(
 }
 
 /**
- * Prepares a question about each item. On this machine each is asked when its turn comes; on a disk that
- * is far away all are asked now, and the answers wait.
+ * Prepares a query for each item. On this machine, each runs when it is called; on a remote disk, all start now, and
+ * the results wait.
  */
 export function askEach<Item, Answer>(
   items: readonly Item[],
@@ -111,7 +114,7 @@ export function askEach<Item, Answer>(
     const { isFar } = typeof diskOfItem === "function" ? diskOfItem(item) : diskOfItem;
     if (!isFar) return () => ask(item);
     const asked = ask(item);
-    // Thrown where its turn comes, if it does.
+    // Rejections are thrown when the result is awaited, if it is.
     asked.catch(() => {});
     return () => asked;
   });

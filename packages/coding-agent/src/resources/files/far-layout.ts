@@ -2,18 +2,18 @@ import type { WorkspaceStat } from "@tau-agent/rpc-protocol/workspace";
 import { type Disk, lookAt } from "./disk.ts";
 import { ancestorsOf } from "./places.ts";
 
-/** The folders above a project on a disk that is far away, nearest first. */
+/** The folders above a project on a remote disk, nearest first. */
 export interface FarLayout {
   readonly dirs: readonly string[];
   readonly folders: readonly (WorkspaceStat | undefined)[];
-  /** What is at `.git` in each. */
+  /** The state of `.git` in each folder. */
   readonly markers: readonly (WorkspaceStat | undefined)[];
   readonly home: WorkspaceStat | undefined;
 }
 
 const kept = new WeakMap<Disk, Map<string, Promise<FarLayout>>>();
 
-/** Asked for once, until it is forgotten: everything that is read of a project needs it. */
+/** Queried once and kept until forgotten, because everything that reads a project needs it. */
 export function farLayoutOf(disk: Disk, cwd: string): Promise<FarLayout> {
   const known = kept.get(disk) ?? new Map<string, Promise<FarLayout>>();
   kept.set(disk, known);

@@ -3,10 +3,10 @@ import type { Diagnostic } from "@tau-agent/system";
 import { type Disk, entriesOf } from "./disk.ts";
 import { leftOut } from "./text-bounds.ts";
 
-/** More templates, rules or agents than anybody writes. */
+/** More templates, rules or agents than people write. */
 const MAX_FILES = 1000;
 
-/** Entries of a folder whose names fit, in order and not too many; none of one that cannot be read. */
+/** The matching names in a folder, sorted and limited; none if the folder cannot be read. */
 export async function fittingEntries(
   disk: Disk,
   folder: string,

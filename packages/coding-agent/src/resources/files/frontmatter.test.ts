@@ -15,14 +15,14 @@ describe("parseFrontmatter", () => {
     expect(await parseFrontmatter(text)).toMatchObject({ attributes, body });
   });
 
-  it("tells what is wrong with the YAML and keeps the body", async () => {
+  it("reports invalid YAML and keeps the body", async () => {
     const broken = await parseFrontmatter("---\na: [1\n---\nbody");
     expect(broken).toMatchObject({ attributes: {}, body: "body" });
     expect(broken.problem).toContain("not valid YAML");
     expect((await parseFrontmatter("---\njust text\n---\n")).problem).toBeDefined();
   });
 
-  it("answers any text", async () => {
+  it("accepts any text", async () => {
     const piece = fc.constantFrom("---", "\n", "a: ", "&x", "*x", "<<: ", "[", "{", "!!js ", " ");
     await fc.assert(
       fc.asyncProperty(fc.array(piece), async (pieces) => {

@@ -1,11 +1,11 @@
 import { errorMessage, isJsonObject, type JsonObject } from "@tau-agent/rpc-protocol/plain";
 
 export interface Frontmatter {
-  /** Empty when the file has none. */
+  /** Empty if the file has none. */
   readonly attributes: JsonObject;
   /** The text after the frontmatter, trimmed. */
   readonly body: string;
-  /** Why the attributes could not be read; they are empty then. */
+  /** Why the attributes could not be read; then they are empty. */
   readonly problem?: string;
 }
 
@@ -15,7 +15,7 @@ export function splitFrontmatter(text: string): { readonly yaml: string; readonl
   const opening = /^---[ \t]*\n/.exec(source);
   const whole = { yaml: "", body: source.trim() };
   if (opening === null) return whole;
-  // Searched from the newline of the opening line, so that an empty frontmatter ends, too.
+  // Searched from the newline of the opening line, so that an empty frontmatter is recognised.
   const end = source.indexOf("\n---", opening[0].length - 1);
   if (end === -1) return whole;
   const lineEnd = source.indexOf("\n", end + 1);
@@ -23,7 +23,9 @@ export function splitFrontmatter(text: string): { readonly yaml: string; readonl
   return { yaml: source.slice(opening[0].length, end + 1), body };
 }
 
-/** Reads the YAML frontmatter of a Markdown text. The YAML parser loads only when there is some. */
+/**
+ * Reads the YAML frontmatter of a Markdown text. The YAML parser is loaded only if there is any.
+ */
 export async function parseFrontmatter(text: string): Promise<Frontmatter> {
   const { yaml, body } = splitFrontmatter(text);
   if (yaml.trim() === "") return { attributes: {}, body };
@@ -39,7 +41,7 @@ export async function parseFrontmatter(text: string): Promise<Frontmatter> {
   }
 }
 
-/** A text attribute, or `undefined`; numbers and booleans count as their text. */
+/** An attribute as text, or `undefined`; numbers and booleans are converted. */
 export function textAttribute(attributes: JsonObject, name: string): string | undefined {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
   if (typeof value === "string") return value.trim() === "" ? undefined : value.trim();

@@ -3,7 +3,7 @@ import { type Disk, kindOfStat, lookAt } from "./disk.ts";
 import { farLayoutOf } from "./far-layout.ts";
 import { ancestorsOf } from "./places.ts";
 
-/** The nearest folder above `cwd` (or `cwd`) that holds a `.git`, and the repository a worktree belongs to. */
+/** The nearest folder with a `.git`, from `cwd` upwards, and the repository that a worktree belongs to. */
 export async function findGitRoot(
   disk: Disk,
   cwd: string,
@@ -24,7 +24,10 @@ export async function findGitRoot(
   return undefined;
 }
 
-/** A folder and those above it within its repository, the nearest first; without one, itself. */
+/**
+ * A folder and its parents within the repository, nearest first; outside of a repository, only the
+ * folder.
+ */
 export async function foldersOfRepository(disk: Disk, cwd: string): Promise<string[]> {
   const root = (await findGitRoot(disk, cwd))?.root ?? cwd;
   const upward = ancestorsOf(cwd, disk.path);

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { attempt } from "@tau-agent/system";
 
-/** What is at a path of this machine; links are followed. */
+/** The kind of file at a path of this machine, following links. */
 export function kindHere(path: string): "file" | "directory" | "missing" {
   const found = attempt(() => statSync(path, { throwIfNoEntry: false }));
   if (found === undefined) return "missing";

@@ -8,9 +8,9 @@ export interface ResourcePlace {
   readonly path: string;
   readonly disk: Disk;
   readonly scope: ResourceScope;
-  /** Named by a setting or a flag: its absence is worth a diagnostic. */
+  /** Whether a setting or a flag names it, so that a missing file is worth a diagnostic. */
   readonly isNamed: boolean;
-  /** Which of its files count; all when it is not said. */
+  /** Selects its files; all by default. */
   readonly includes?: (path: string) => boolean;
 }
 
@@ -20,11 +20,11 @@ export interface ResourceDirs {
   readonly cwd: string;
   /** The user's home, for `~` and `~/.agents`. */
   readonly homeDirectory: string;
-  /** The disk that `cwd` is on; by default that of this machine, like the other folders. */
+  /** The disk of `cwd`; by default this machine's, which has the other folders. */
   readonly disk?: Disk | undefined;
 }
 
-/** Where the user's files are, and where the project's. */
+/** The disks of the user's files and of the project's. */
 export interface Disks {
   readonly host: Disk;
   readonly project: Disk;
@@ -38,11 +38,11 @@ export function disksOf({
   return { host, project: disk ?? host };
 }
 
-/** Whether a file fits something. */
+/** Whether a file matches. */
 type FileFilter = (path: string, disk: Disk) => boolean;
 
 export interface LoadOptions {
-  /** Leaves the standard folders out. */
+  /** Whether to leave out the standard folders. */
   readonly onlyNamed?: boolean;
   readonly excludes?: FileFilter;
 }
@@ -70,10 +70,10 @@ export function absolutePath(
   return isAbsolute(path) ? path : resolve(baseDirectory, path);
 }
 
-/** What a settings list names, and what it leaves out. */
+/** The places that a settings list names, and its exclusions. */
 export interface SettingPlaces {
   readonly places: readonly ResourcePlace[];
-  /** Whether an entry `-path` or `!pattern` keeps this file out. */
+  /** Whether an entry `-path` or `!pattern` excludes a file. */
   readonly excludes: FileFilter;
 }
 
@@ -83,8 +83,8 @@ interface SettingRule {
 }
 
 /**
- * Reads a settings list: a path or a glob names a place, `!pattern` leaves files out, `+path` names
- * one that no pattern leaves out, and `-path` wins over all. Paths are of the machine of the settings.
+ * Reads a settings list: a path or glob names a place, `!pattern` excludes files, `+path` names a place that no pattern
+ * excludes, and `-path` takes precedence over all. Paths are on the machine of the settings.
  */
 export function settingPlaces(entries: readonly ResourceEntry[], disks: Disks): SettingPlaces {
   const places: ResourcePlace[] = [];
@@ -104,7 +104,10 @@ export function settingPlaces(entries: readonly ResourceEntry[], disks: Disks): 
   return { places, excludes };
 }
 
-/** What an entry fits: its path on its own disk; as it is written, files of any disk. */
+/**
+ * Matches an entry against a file: resolved paths on the entry's own disk, and the pattern as
+ * written on any disk.
+ */
 function fileFilter({
   mark,
   given,
@@ -118,7 +121,7 @@ function fileFilter({
 }): FileFilter {
   const isInside = (file: string, folder: string, { sep }: PlatformPath): boolean =>
     file === folder || file.startsWith(`${folder}${sep}`);
-  // A pattern also fits from anywhere, and one without a folder files of that name.
+  // A pattern also matches in any folder, and one without a slash matches file names.
   const isPattern = mark === "!" || mark === "-";
   const fitsPath = isPattern ? createGlob(path) : () => false;
   const fitsGiven = isPattern ? createGlob(given) : () => false;
@@ -134,10 +137,10 @@ function fileFilter({
   };
 }
 
-/** Levels below a glob's first wildcard that `**` reaches. */
+/** How many levels below a glob's first wildcard `**` searches. */
 const maxGlobLevels = 8;
 
-/** The places that globs among the paths stand for: folders, and Markdown files outside of them. */
+/** The places that globs among the paths match: folders, and Markdown files outside of them. */
 export async function expandPlaces(places: readonly ResourcePlace[]): Promise<ResourcePlace[]> {
   const expanded = await Promise.all(
     places.map(async (place) => {

@@ -7,13 +7,15 @@ import { farLayoutOf } from "./far-layout.ts";
 import { ancestorsOf, type ResourceDirs } from "./places.ts";
 
 export interface TextBounds {
-  /** The project and, if it is inside one, its repository; as named and with links followed. */
+  /**
+   * The project and, if it is inside one, its repository; paths as given and with links resolved.
+   */
   readonly named: readonly string[];
   readonly real: readonly string[];
   readonly agentDirectory: string;
-  /** Undefined where files have no owners, and where nobody tells them. */
+  /** The user id of this process; undefined if files have no owners, or if they are unknown. */
   readonly user: number | undefined;
-  /** Folders above a project in another place in which anybody may make files; there no owners are known. */
+  /** World-writable folders above a remote project, where file owners are unknown. */
   readonly open: ReadonlySet<string>;
   /** The disk of the project. */
   readonly disk: Disk | undefined;
@@ -21,7 +23,7 @@ export interface TextBounds {
 
 type BoundDirs = Pick<ResourceDirs, "cwd" | "agentDirectory" | "homeDirectory" | "disk">;
 
-/** Finds out what belongs to a project. A few looks at folders, so it is done once for each load. */
+/** Finds out which folders belong to a project. This reads a few folders, so it is done once per load. */
 export async function textBoundsOf(dirs: BoundDirs): Promise<TextBounds> {
   return dirs.disk === undefined ? textBoundsNow(dirs) : boundsElsewhere(dirs, dirs.disk);
 }
@@ -34,7 +36,7 @@ export function textBoundsNow({
 }: Omit<BoundDirs, "disk">): TextBounds {
   const user = process.geteuid?.();
   const root = repositoryOf(cwd, user);
-  // A home under version control does not make everything in it part of each project.
+  // A home directory under version control does not make its whole content part of each project.
   const isHome = root !== undefined && isWithin(realOf(homeDirectory), realOf(root), sep);
   const named = root === undefined || isHome ? [cwd] : [cwd, root];
   return {
@@ -47,7 +49,7 @@ export function textBoundsNow({
   };
 }
 
-/** In a workspace the mode of a folder tells whether somebody else may have made what is in it. */
+/** In a workspace, the mode of a folder tells whether another user may have created its files. */
 async function boundsElsewhere(
   { cwd, agentDirectory }: BoundDirs,
   disk: Disk,
@@ -72,7 +74,7 @@ async function boundsElsewhere(
   };
 }
 
-/** The folder of the nearest `.git`, unless somebody else put it above the project. */
+/** The folder of the nearest `.git`, unless another user put it above the project. */
 function repositoryOf(cwd: string, user: number | undefined): string | undefined {
   for (const dir of ancestorsOf(cwd)) {
     const marker = statSync(`${dir}${sep}.git`, { throwIfNoEntry: false });

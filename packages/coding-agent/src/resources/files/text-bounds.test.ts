@@ -45,7 +45,7 @@ function link(path: string, target: string): string {
   return file;
 }
 
-/** Every text the session would send, and the problems. */
+/** Every text that the session would send, and the problems. */
 async function texts() {
   const resources = new PromptResources({ ...dirs, settings: SettingsStore.inMemory() });
   const prompt = await resources.systemPrompt([{ name: "read" }]);
@@ -69,13 +69,13 @@ const places = [
   ".agents/rules/x.md",
 ];
 
-describe.each(places)("%s of a project", (place) => {
+describe.each(places)("%s in a project", (place) => {
   it.each([
     ["the agent directory", () => join(dirs.agentDirectory, "auth.json")],
     ["a file outside", () => join(root, "home", ".ssh", "id")],
     ["the host's environment", () => "/proc/self/environ"],
     ["a device", () => "/dev/zero"],
-  ])("is left out when it links to %s, and named", async (_, target) => {
+  ])("is left out and reported when it links to %s", async (_, target) => {
     const path = link(`repo/app/${place}`, target());
     const { found, messages } = await texts();
     expect(found).not.toContain("SECRET");
@@ -95,7 +95,7 @@ it("leaves out special files and binary content", async () => {
   expect(messages).toContain(`${binary} is left out: it is a binary file`);
 });
 
-it.runIf(existsSync("/dev/shm"))("reads what a project in shared memory says", async () => {
+it.runIf(existsSync("/dev/shm"))("reads a project's text in shared memory", async () => {
   const cwd = mkdtempSync("/dev/shm/tau-bounds-");
   onTestFinished(() => rmSync(cwd, { recursive: true }));
   const path = join(cwd, "AGENTS.md");
@@ -104,13 +104,13 @@ it.runIf(existsSync("/dev/shm"))("reads what a project in shared memory says", a
   expect(found).toMatchObject({ kind: "text", text: "shared words" });
 });
 
-it("leaves out a link that leads to itself, and says so", async () => {
+it("leaves out and reports a link to itself", async () => {
   const path = link("repo/app/.pi/prompts/x.md", "x.md");
   link("repo/app/.pi/prompts/y.md", "nowhere.md");
   expect((await texts()).messages).toEqual([`${path} is left out: it cannot be opened (ELOOP)`]);
 });
 
-it("leaves out a folder of the project that is a link to somewhere else", async () => {
+it("leaves out a project folder that is a link to somewhere else", async () => {
   put("home/.ssh/notes.md", "SECRET");
   for (const kind of ["prompts", "rules", "skills"]) {
     link(`repo/app/.pi/${kind}`, join(root, "home", ".ssh"));
@@ -120,7 +120,7 @@ it("leaves out a folder of the project that is a link to somewhere else", async 
   expect(messages.filter((message) => message.includes("outside the project"))).not.toEqual([]);
 });
 
-it("reads links within the repository, and the user's own links", async () => {
+it("follows links within the repository, and the user's own links", async () => {
   put("repo/shared.md", "shared words");
   link("repo/app/AGENTS.md", "../shared.md");
   put("home/dotfiles/ask.md", "own words");
@@ -131,7 +131,7 @@ it("reads links within the repository, and the user's own links", async () => {
   expect(messages).toEqual([]);
 });
 
-it("a project's link does not hide the user's own file", async () => {
+it("does not let a project's link hide the user's own file", async () => {
   const mine = put("home/.agents/skills/sew/SKILL.md", "---\ndescription: Sewing\n---\n");
   link("repo/app/.pi/skills/sew/SKILL.md", mine);
   expect((await texts()).found).toContain("Sewing");
@@ -152,17 +152,17 @@ describe.each([
       : file.kind;
   };
 
-  it("reads a file above the project that belongs to the user or root, and no other", async () => {
+  it("reads a file above the project only if the user or root owns it", async () => {
     const path = put("AGENTS.md", "above");
     const bounds = await textBoundsOf(dirs);
     expect(await reasonOf(path, bounds)).toBe("text");
-    // Root owns files for everybody, so its own file is given away; anybody else claims to be another.
+    // Files of root are accepted, so root gives its file away; other users pretend to be another user.
     if (bounds.user === 0) chownSync(path, 4242, 4242);
     const other = bounds.user === 0 ? bounds : { ...bounds, user: (bounds.user ?? 0) + 1 };
     expect(await reasonOf(path, other)).toBe("it is above the project and belongs to another user");
   });
 
-  it("does not take a home under version control for the project's repository", async () => {
+  it("does not treat a home under version control as the project's repository", async () => {
     put("home/.git/HEAD", "");
     mkdirSync(join(root, "home", "code"));
     const path = link("home/code/AGENTS.md", join(root, "home", ".ssh", "id"));

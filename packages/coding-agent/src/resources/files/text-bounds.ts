@@ -19,29 +19,29 @@ import type { ResourcePlace } from "./places.ts";
 import { isWithin, type TextBounds } from "./project-bounds.ts";
 
 /**
- * Whose choice a file is: `own` was put into the user's folders or named by the user, `project` came
- * with the project and may link anywhere.
+ * Who chose a file: `own` files were put into the user's folders or named by the user, `project` files came with the
+ * project and may be links to anything.
  */
 export type TextOrigin = "own" | "project";
 
-/** More than any instructions; a project must not fill the request. */
+/** More than any instructions need; a project must not fill the request. */
 const MAX_PROJECT_TEXT = 1024 * 1024;
 const BINARY_SAMPLE = 8192;
 
-/** Where a file is, and what is known of it. */
+/** The location of a file, and what is already known about it. */
 export interface FoundText {
-  /** By default the project's for what came with it, and this machine's for all else. */
+  /** Defaults to the project's disk for project files, and to this machine's otherwise. */
   readonly disk?: Disk | undefined;
-  /** What is at the path, when that was asked already. */
+  /** The state of the path, if it was already queried. */
   readonly found?: FoundFile;
 }
 
-/** The origin of what is found in a place. */
+/** The origin of files in a place. */
 export function originOf({ scope, isNamed }: Pick<ResourcePlace, "scope" | "isNamed">): TextOrigin {
   return scope === "project" && !isNamed ? "project" : "own";
 }
 
-/** @throws {WorkspaceError} when the disk cannot be reached */
+/** @throws {WorkspaceError} if the disk cannot be reached */
 export async function readBoundText(
   path: string,
   origin: TextOrigin,
@@ -52,7 +52,8 @@ export async function readBoundText(
   const maxBytes = origin === "project" ? MAX_PROJECT_TEXT : undefined;
   const looked = "found" in given ? given.found : disk.files.stat(path);
   const within = reachOf(path, origin, bounds, disk);
-  // What is far away is read while it is looked at: what counts is the file that is opened.
+  // On a remote disk, the file is read while its state is queried; the check applies to the opened
+  // file.
   const early = disk.isFar && within !== "unknown" && looked instanceof Promise;
   const text = early ? readTextIn(disk.files, path, { maxBytes, within }) : undefined;
   text?.catch(() => {});
@@ -71,7 +72,7 @@ export async function readBoundText(
   }
 }
 
-/** {@link readBoundText} for a file of this machine, without leaving the thread. */
+/** {@link readBoundText} for a file on this machine, synchronously. */
 export function readBoundTextNow(path: string, origin: TextOrigin, bounds: TextBounds): TextFile {
   try {
     const real = realpathSync(path);
@@ -85,7 +86,7 @@ export function readBoundTextNow(path: string, origin: TextOrigin, bounds: TextB
   }
 }
 
-/** Why a folder of a project is not searched; undefined when it may be. */
+/** Why a project's folder is not searched; undefined if it may be. */
 export function folderProblem(
   path: string,
   found: WorkspaceStat | undefined,
@@ -96,7 +97,7 @@ export function folderProblem(
   return strangerProblem(path, found.realPath ?? path, bounds);
 }
 
-/** Says that a file or folder does not count. */
+/** The diagnostic for a file or folder that is left out. */
 export function leftOut(path: string, reason: string): Diagnostic {
   return { severity: "warning", message: `${path} is left out: ${reason}`, path };
 }
@@ -108,21 +109,21 @@ interface Judged {
   readonly disk: Disk;
 }
 
-/** Why a text does not count. */
+/** Why a text is left out. */
 function problemOf(file: Judged, origin: TextOrigin, bounds: TextBounds): string | undefined {
   const { path, real } = file;
   const outside = origin === "own" ? undefined : strangerProblem(path, real, bounds);
   return outside ?? contentProblem(file, origin, bounds);
 }
 
-/** What is wrong with a file wherever it is. */
+/** Why a file is unusable, wherever it is. */
 function contentProblem(
   { real, found, disk }: Judged,
   origin: TextOrigin,
   { agentDirectory }: TextBounds,
 ): string | undefined {
   if (kindOfStat(found) !== "file") return "it is not a regular file";
-  // Somebody may work in shared memory, which is beside the devices.
+  // Device folders are refused, except for shared memory, which may contain a project.
   if (/^\/(?:proc|sys|dev(?!\/shm\/))\//.test(real)) return "it is not a regular file";
   const holdsKeys = keyFileNames.some((name) => name === basename(real));
   if (!disk.isFar && holdsKeys && dirname(real) === agentDirectory) return "it holds keys";
@@ -130,14 +131,14 @@ function contentProblem(
   return undefined;
 }
 
-/** Why something a project names does not belong to it. */
+/** Why a file that a project names does not belong to the project. */
 function strangerProblem(path: string, real: string, bounds: TextBounds): string | undefined {
   const { named, real: inside, agentDirectory, user, disk, open } = bounds;
   const { sep, dirname } = (disk ?? hostDisk("")).path;
   const isBelow = named.some((folder) => isWithin(path, folder, sep));
   const home = inside.find((folder) => isWithin(real, folder, sep));
   if (disk === undefined) {
-    // Worktrees of subagents are in the agent directory.
+    // Worktrees of subagents are inside the agent directory.
     const isOwnFolder = home !== undefined && isWithin(home, agentDirectory, sep);
     if (isWithin(real, agentDirectory, sep) && !isOwnFolder) return "it is in the agent directory";
   }
@@ -151,7 +152,7 @@ function strangerProblem(path: string, real: string, bounds: TextBounds): string
     : "it is above the project and belongs to another user";
 }
 
-/** What may be opened at a path; `unknown` until it is known what is there. */
+/** The paths that may be opened; `unknown` until the state of the path is known. */
 export function reachOf(
   path: string,
   origin: TextOrigin,
@@ -178,7 +179,7 @@ function failed(path: string, error: unknown): TextFile {
   return refused(path, `it cannot be opened (${reason})`);
 }
 
-/** A link that leads to itself is there, but cannot be opened. */
+/** A link to itself exists, but cannot be opened. */
 function missingHere(path: string): TextFile {
   try {
     realpathSync.native(path);

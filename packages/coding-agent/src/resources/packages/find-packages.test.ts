@@ -25,7 +25,7 @@ function put(files: Readonly<Record<string, unknown>>): void {
 
 const skill = (name: string) => `---\nname: ${name}\ndescription: About ${name}\n---\n`;
 
-/** Everything that packages bring, by kind. */
+/** Everything that packages contain, by kind. */
 async function load(isProjectTrusted = false) {
   const settings = await SettingsStore.load({ ...dirs, isProjectTrusted });
   const { packages, diagnostics } = await findPackages(settings, dirs);
@@ -55,8 +55,8 @@ async function load(isProjectTrusted = false) {
   };
 }
 
-describe("a package", () => {
-  it("brings what its manifest lists, with globs and exclusions, and nothing else", async () => {
+describe("a resource package", () => {
+  it("provides exactly what its manifest lists, with globs and exclusions", async () => {
     put({
       "agent/settings.json": { packages: ["npm:@me/x@1.0.0"] },
       "agent/npm/node_modules/@me/x/package.json": {
@@ -76,7 +76,7 @@ describe("a package", () => {
     });
   });
 
-  it("without a list brings its folders, as far as the setting chooses", async () => {
+  it("without a list provides its folders, filtered by the setting", async () => {
     const source = "git:github.com/me/x";
     const there = "agent/git/github.com/me/x";
     put({
@@ -95,7 +95,7 @@ describe("a package", () => {
     });
   });
 
-  it("may be a folder or a file somewhere else", async () => {
+  it("may be a folder or file in another place", async () => {
     put({
       "agent/settings.json": { packages: ["../one", "../two.ts"] },
       "one/index.ts": "",
@@ -104,7 +104,7 @@ describe("a package", () => {
     expect((await load()).extensions).toEqual(["one/index.ts", "two.ts"]);
   });
 
-  it("of a project counts once the project is trusted, and then before the user's own", async () => {
+  it("of a trusted project takes precedence over the user's own", async () => {
     put({
       "agent/settings.json": { packages: ["npm:x"] },
       "agent/npm/node_modules/x/index.ts": "",
@@ -122,7 +122,7 @@ describe("a package", () => {
     });
   });
 
-  it("that is not there is one diagnostic with the command that installs it", async () => {
+  it("that is missing leads to one diagnostic with the command to install it", async () => {
     put({ "agent/settings.json": { packages: ["npm:gone", "./nowhere"] } });
     const command = `npm install --ignore-scripts --prefix ${join(dirs.agentDirectory, "npm")} -- gone`;
     expect((await load()).problems).toEqual([
@@ -132,7 +132,7 @@ describe("a package", () => {
   });
 });
 
-it("a package named on the command line is loaded from where it is installed", async () => {
+it("loads a package named on the command line from where it is installed", async () => {
   put({ "agent/npm/node_modules/x/index.ts": "" });
   const find = async (path: string) =>
     discoverExtensions({
@@ -154,7 +154,7 @@ it("a package named on the command line is loaded from where it is installed", a
   ]);
 });
 
-it("a folder or package of -e brings its skills and templates, too, whatever is turned off", async () => {
+it("takes skills and templates from a folder or package of -e, even if these are turned off", async () => {
   put({
     "project/kit/package.json": { pi: { extensions: ["./src/a.ts"], skills: ["./know"] } },
     "project/kit/src/a.ts": "",
@@ -189,7 +189,7 @@ it("a folder or package of -e brings its skills and templates, too, whatever is 
   ]);
 });
 
-describe("a package of the command line that the project has a copy of", () => {
+describe("a package on the command line that the project also has", () => {
   const find = (part: "own" | "project") =>
     discoverExtensions({
       ...dirs,
@@ -205,7 +205,7 @@ describe("a package of the command line that the project has a copy of", () => {
   const pathsOf = ({ files }: { files: readonly { path: string }[] }) =>
     files.map(({ path }) => relative(root, path));
 
-  it("is the user's copy", async () => {
+  it("is taken from the user's copy", async () => {
     put({
       "agent/npm/node_modules/x/index.ts": "",
       "agent/git/example.com/a/b/index.ts": "",
@@ -219,7 +219,7 @@ describe("a package of the command line that the project has a copy of", () => {
     expect(pathsOf(await find("project"))).toEqual([]);
   });
 
-  it("is the project's only copy once the project is trusted", async () => {
+  it("is taken from the project's only copy once the project is trusted", async () => {
     put({
       "project/.pi/npm/node_modules/x/index.ts": "",
       "project/.pi/git/example.com/a/b/index.ts": "",

@@ -11,18 +11,21 @@ import type { ResourceDirs } from "../files/places.ts";
 import { type PackageOrigin, parsePackageSource } from "./package-source.ts";
 import { createOptInFilter, createResourceFilter, type FileTest } from "./resource-filter.ts";
 
-/** What a package may bring, by the names of its folders and of its manifest's lists. */
+/**
+ * The kinds of resources in a package, which are also the names of its folders and of its
+ * manifest's lists.
+ */
 export type ResourceKind = "extensions" | "skills" | "prompts";
 
 export interface PackagePart {
-  /** Absolute files, folders and globs; they need not be there. */
+  /** Absolute files, folders and globs; they may not exist. */
   readonly places: readonly string[];
   readonly includes: FileTest;
 }
 
-/** A package that is there. */
+/** An installed package. */
 export interface InstalledPackage {
-  /** As the setting names it. */
+  /** The source as written in the setting. */
   readonly source: string;
   readonly scope: SettingsScope;
   /** Its folder; a file for a single extension. */
@@ -30,14 +33,14 @@ export interface InstalledPackage {
   readonly parts: Readonly<Record<ResourceKind, PackagePart>>;
 }
 
-/** The packages in force, the project's first, and what is wrong with others. */
+/** The packages in use, the project's first, and the problems of others. */
 export interface FoundPackages {
   readonly packages: readonly InstalledPackage[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export interface PackageDirs extends Omit<ResourceDirs, "disk"> {
-  /** The project is on another machine, so its packages do not count. */
+  /** Whether the project is on another machine, so that its packages are ignored. */
   readonly isProjectElsewhere?: boolean;
 }
 
@@ -45,7 +48,7 @@ type Choice = Partial<Record<ResourceKind, readonly string[]>> & { readonly opts
 
 const kinds: readonly ResourceKind[] = ["extensions", "skills", "prompts"];
 
-/** Finds the packages of the setting `packages` that are installed; the project's once it is trusted. */
+/** Finds the installed packages of the setting `packages`; the project's only once it is trusted. */
 export async function findPackages(
   settings: SettingsStore,
   dirs: PackageDirs,
@@ -73,7 +76,7 @@ export async function findPackages(
 
 /**
  * The package of `npm:…` or `git:…`: the user's copy, or else that of a trusted project; otherwise
- * why it cannot be used.
+ * a diagnostic that says why it cannot be used.
  */
 export async function findNamedPackage(
   source: string,
@@ -134,7 +137,10 @@ function choiceOf(entry: string | object): Choice {
 
 type Manifest = Partial<Record<ResourceKind, readonly string[]>> & { readonly isThere?: boolean };
 
-/** The lists of a package.json's `pi`; a package that lists anything brings nothing else. */
+/**
+ * The lists in the `pi` member of a package.json; a package that lists anything provides nothing
+ * else.
+ */
 async function readManifest(root: string, diagnostics: Diagnostic[]): Promise<Manifest> {
   const file = await readJsonFile(join(root, "package.json"));
   if (file.kind === "unreadable") diagnostics.push(file.diagnostic);
@@ -176,7 +182,10 @@ function partsOf(
   return { extensions: part("extensions"), skills: part("skills"), prompts: part("prompts") };
 }
 
-/** What the manifest lists, or else the folder of that name; without any folder the package is an extension. */
+/**
+ * The places that the manifest lists, or else the folder for the kind. A package without any of these folders is an
+ * extension itself.
+ */
 function placesOf(root: string, kind: ResourceKind, manifest: Manifest): string[] {
   if (manifest.isThere) {
     return (manifest[kind] ?? [])

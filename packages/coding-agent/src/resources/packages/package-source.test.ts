@@ -16,7 +16,7 @@ it.each([
   ["git:host.org/../../etc/x", "git:host.org/../../etc/x", "/agent/git/host.org/etc/x"],
   ["./pack", "/base/pack", "/base/pack"],
   ["~/pack", "/home/me/pack", "/home/me/pack"],
-])("%s is one package wherever it is named", (source, identity, path) => {
+])("treats %s as one package wherever it is named", (source, identity, path) => {
   expect(parse(source)).toMatchObject({ identity, path });
 });
 
@@ -35,6 +35,6 @@ it.each([
     "git clone --branch '$(id)' -- https://h.org/me/x /agent/git/h.org/me/x",
   ],
   ["/here", undefined],
-])("%s says how it is installed", (source, command) => {
+])("gives the command that installs %s", (source, command) => {
   expect(parse(source).installCommand).toBe(command);
 });

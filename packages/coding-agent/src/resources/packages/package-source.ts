@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { absolutePath } from "../files/places.ts";
 
 export interface PackageOrigin {
-  /** The same for all ways of naming one package. */
+  /** The same for all ways to name one package. */
   readonly identity: string;
   /** The folder it is installed in; a file for a single extension. */
   readonly path: string;
-  /** A command that installs it; undefined for what is used where it lies. */
+  /** A command that installs it; undefined for a package that is used in place. */
   readonly installCommand: string | undefined;
   readonly isPinned: boolean;
   /** The address of a repository. */
@@ -15,7 +15,7 @@ export interface PackageOrigin {
   readonly ref?: string | undefined;
 }
 
-/** Where packages of one scope are installed and where relative paths start. */
+/** Where packages of one scope are installed, and the base of relative paths. */
 export interface PackageFolders {
   /** `<agent dir>`, or `.pi` of the project. */
   readonly root: string;
@@ -23,12 +23,12 @@ export interface PackageFolders {
   readonly homeDirectory: string;
 }
 
-/** Whether a text names a package that has to be installed, not a path. */
+/** Whether a text names a package to install rather than a path. */
 function isInstalledSource(source: string): boolean {
   return /^(npm|git):|^(https?|ssh|git):\/\//.test(source);
 }
 
-/** Reads `npm:name@version`, `git:host/owner/repository@ref`, an address of a repository, or a path. */
+/** Parses `npm:name@version`, `git:host/owner/repository@ref`, a repository address, or a path. */
 export function parsePackageSource(source: string, folders: PackageFolders): PackageOrigin {
   const { root, baseDirectory, homeDirectory } = folders;
   const text = source.trim();
@@ -38,7 +38,8 @@ export function parsePackageSource(source: string, folders: PackageFolders): Pac
     return {
       identity: `npm:${name}`,
       path: join(root, "npm", "node_modules", ...name.split("/")),
-      // Scripts of packages would run with the user's keys before anybody has looked at them.
+      // Scripts of packages are disabled: they would run with the user's keys before anybody has
+      // checked them.
       isPinned: spec.length > name.length,
       installCommand: `npm install --ignore-scripts --prefix ${quoted(join(root, "npm"))} -- ${quoted(spec)}`,
     };
@@ -74,7 +75,7 @@ function repositoryOf(source: string, root: string): PackageOrigin {
   };
 }
 
-/** A word as a shell takes it literally; settings of a project may hold anything. */
+/** Quotes a word for a shell; a project's settings may contain anything. */
 function quoted(word: string): string {
   return /^[\w@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -9,9 +9,9 @@ interface Rule {
 }
 
 /**
- * A test of a list's entries: plain patterns choose (all files when there are none), `!pattern` leaves
- * out, `+path` brings one back, `-path` wins over all. A pattern fits the path from `root`, the whole
- * path or the file's name; for a skill also its folder.
+ * Creates a test from a list of entries: plain patterns select (all files if there are none), `!pattern` excludes,
+ * `+path` includes again, and `-path` takes precedence over all. A pattern matches the path from `root`, the whole
+ * path, or the file's name; for a skill also its folder.
  */
 export function createResourceFilter(entries: readonly string[], root: string): FileTest {
   const rules = entries.map((entry) => ruleOf(entry, root));
@@ -25,7 +25,7 @@ export function createResourceFilter(entries: readonly string[], root: string): 
   };
 }
 
-/** A test for packages that bring nothing by themselves: the last entry that fits decides. */
+/** A test for packages that contribute nothing by default: the last matching entry decides. */
 export function createOptInFilter(entries: readonly string[], root: string): FileTest {
   const rules = entries.map((entry) => ruleOf(entry, root));
   return (path) => {

@@ -5,7 +5,7 @@ import { temporaryFolder } from "../../create/__fixtures__/test-session.ts";
 import { loadRules } from "./load-rules.ts";
 import { coversFiles } from "./rule-scope.ts";
 
-/** Rules in the folders of a home with a project, whose sub-folder is worked in. */
+/** Loads the rules in the folders of a home and a project, from a subfolder of the project. */
 async function load(files: Record<string, string>) {
   const homeDirectory = temporaryFolder();
   mkdirSync(join(homeDirectory, "project/.git"), { recursive: true });
@@ -24,8 +24,8 @@ async function load(files: Record<string, string>) {
 
 const rule = (trigger: string, more = "") => `---\nttsr_trigger: ${trigger}\n${more}---\nText`;
 
-describe("rules", () => {
-  it("are found in the folders of user, project and those above it", async () => {
+describe("stream rules", () => {
+  it("are found in the folders of the user, the project and its parents", async () => {
     const { rules, diagnostics } = await load({
       ".pi/agent/rules/a.md": rule("a"),
       ".omp/agent/rules/b.md": rule("b"),
@@ -52,7 +52,7 @@ describe("rules", () => {
     expect(diagnostics).toMatchObject([{ path, message: expect.stringContaining("is hidden by") }]);
   });
 
-  it("take one pattern or several, under each of the known names", async () => {
+  it("accept one or several patterns, under each of the known attribute names", async () => {
     const { rules } = await load({
       ".pi/agent/rules/a.md": rule("['x', '(?i)y']", "description: About x\n"),
       ".pi/agent/rules/b.md": "---\ncondition: z\ndescription: Only this\n---\n",
@@ -70,7 +70,7 @@ describe("rules", () => {
     ]);
   });
 
-  it("are as the page about them shows one", async () => {
+  it("have the form documented on their page", async () => {
     const example = new URL("../../../../../docs/examples/rules/no-console.md", import.meta.url);
     const { rules } = await load({
       ".pi/agent/rules/no-console.md": readFileSync(example, "utf8"),
@@ -83,7 +83,7 @@ describe("rules", () => {
     expect(coversFiles(rule.scope, "bash", ["src/a.ts"])).toBe(false);
   });
 
-  it("without a pattern are not stream rules, and one without any text is invalid", async () => {
+  it("need a pattern to be stream rules, and a text to be valid", async () => {
     const { rules, diagnostics } = await load({
       ".pi/agent/rules/plain.md": "Be kind.",
       ".pi/agent/rules/always.md": "---\nalwaysApply: true\n---\nBe kind.",
@@ -93,7 +93,7 @@ describe("rules", () => {
     expect(diagnostics).toMatchObject([{ message: expect.stringContaining("it has no text") }]);
   });
 
-  it("that are too long to show or say no pattern are left out in few words", async () => {
+  it("that are too long, or have no pattern, are left out with a short diagnostic", async () => {
     const { rules, diagnostics } = await load({
       ".pi/agent/rules/a.md": rule("x").replace("Text", "long ".repeat(100_000)),
       ".pi/agent/rules/b.md": rule("{ on: x }"),

@@ -12,8 +12,8 @@ export interface LoadedRules {
 }
 
 /**
- * Loads the rules that watch replies. Of two with one name, the project's wins; rules without a
- * pattern are not stream rules and are ignored.
+ * Loads the rules that watch replies. If two have the same name, the project's wins; rules without
+ * a pattern are not stream rules and are ignored.
  */
 export async function loadRules(dirs: ResourceDirs): Promise<LoadedRules> {
   const diagnostics: Diagnostic[] = [];

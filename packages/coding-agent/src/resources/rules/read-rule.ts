@@ -6,10 +6,10 @@ import { clipped, parsePattern, type RulePattern } from "./rule-pattern.ts";
 import { parseScope, splitList } from "./rule-scope.ts";
 import type { StreamRule } from "./stream-rule.ts";
 
-/** More than anybody wants to put in front of a model in the middle of its work. */
+/** More text than a model should receive in the middle of its work. */
 const MAX_LENGTH = 256 * 1024;
 
-/** Reads a rule's file; undefined when it holds none that watches replies, or a broken one. */
+/** Reads a rule's file; undefined if it is not a stream rule, or is malformed. */
 export async function readRule(
   { path, text: source }: { readonly path: string; readonly text: string },
   diagnostics: Diagnostic[],
@@ -22,7 +22,7 @@ export async function readRule(
   if (problem !== undefined) {
     return leaveOut(`${problem}. Put patterns and globs in single quotes`);
   }
-  // `no`, `off` and a quoted word are strings to YAML, and mean the same to their author.
+  // YAML reads `no`, `off` and quoted words as strings, but their author means false.
   if (/^(?:false|no|off)$/i.test(String(attributes.enabled).trim())) return undefined;
   const written = listAttribute(attributes, "ttsr_trigger", "ttsrTrigger", "condition");
   if (written === undefined) {
@@ -56,7 +56,7 @@ export async function readRule(
   return { name, filePath: path, description, content, patterns, scope };
 }
 
-/** The first of these attributes that is there, as a list of texts; undefined when it says nothing. */
+/** The first of these attributes that exists, as a list of texts; undefined if it is empty. */
 function listAttribute(attributes: JsonObject, ...names: readonly string[]): string[] | undefined {
   for (const name of names) {
     const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;

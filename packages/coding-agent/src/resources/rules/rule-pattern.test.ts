@@ -12,15 +12,15 @@ describe("a pattern of a rule", () => {
     ["/usr/bin/env", "/usr/bin/env", ""],
     ["(?:a|b)", "(?:a|b)", ""],
     ["(?<year>\\d+)", "(?<year>\\d+)", ""],
-  ])("is read from %s", (written, source, flags) => {
+  ])("is parsed from %s", (written, source, flags) => {
     expect(parsePattern(written)).toMatchObject({ written, source, flags });
   });
 
-  it.each(["(", "/a/q", "(?q)a", "[z-a]", "(?iu)\\-"])("is not read from %s", (written) => {
+  it.each(["(", "/a/q", "(?q)a", "[z-a]", "(?iu)\\-"])("is not parsed from %s", (written) => {
     expect(parsePattern(written)).toEqual({ problem: expect.any(String) });
   });
 
-  it("is known to stay on a line only when nothing in it could stand for a line end", () => {
+  it("is line-bound only if nothing in it can match a line break", () => {
     const isLineBound = (written: string) => {
       const pattern = parsePattern(written);
       return "isLineBound" in pattern && pattern.isLineBound;

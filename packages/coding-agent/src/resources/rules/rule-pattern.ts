@@ -1,10 +1,10 @@
 export interface RulePattern {
-  /** As the file says it. */
+  /** The pattern as written in the file. */
   readonly written: string;
   readonly source: string;
-  /** Without `g` and `y`, which say nothing about whether there is a match. */
+  /** Without `g` and `y`, which do not affect whether there is a match. */
   readonly flags: string;
-  /** Whether no match can reach beyond one line, so that a search may begin at the last one. */
+  /** Whether a match cannot span lines, so that a search may start at the last line. */
   readonly isLineBound: boolean;
 }
 
@@ -30,12 +30,14 @@ export function parsePattern(written: string): RulePattern | { readonly problem:
   return { written, source, flags, isLineBound: isLineBound(source, flags) };
 }
 
-/** Enough of a pattern, or of what is wrong with it, to know it by. */
+/** The start of a pattern or of its problem, long enough to identify it. */
 export function clipped(text: string): string {
   return text.length > 200 ? `${text.slice(0, 100)}…${text.slice(-100)}` : text;
 }
 
-/** Errs on the side of no: whatever could stand for a line end, or look at one, is taken to. */
+/**
+ * Errs on the side of false: anything that might match or inspect a line break counts as doing so.
+ */
 function isLineBound(source: string, flags: string): boolean {
   const isSuspect = /\\[snrWDPpxuck0-9]|\\?[\tbtfv]-|\[\^|\(\?[^:=!<]|[\n\r]/.test(source);
   return !flags.includes("s") && !isSuspect;

@@ -8,13 +8,13 @@ function scopeOf(tokens?: string[], globs?: string[]) {
 }
 
 describe("the scope of a rule", () => {
-  it("is text and all tools unless the rule says otherwise", () => {
+  it("includes text and all tools by default", () => {
     const scope = scopeOf();
     expect(scope).toMatchObject({ watchesText: true, watchesThinking: false });
     expect(interestIn(scope, "anything")).toBe("always");
   });
 
-  it("names tools, and files for each of them", () => {
+  it("may name tools, and files for each tool", () => {
     const scope = scopeOf(["thinking", "tool:edit(*.ts, src/**/*.{js,jsx})", "toolcall:bash"]);
     expect(scope).toMatchObject({ watchesText: false, watchesThinking: true });
     expect(["edit", "bash", "write"].map((name) => interestIn(scope, name))).toEqual([
@@ -32,7 +32,7 @@ describe("the scope of a rule", () => {
     expect(coversFiles(scope, "edit", [])).toBe(false);
   });
 
-  it("is calls about certain files when the rule has globs", () => {
+  it("is limited to calls about matching files if the rule has globs", () => {
     const scope = scopeOf(undefined, ["*.ts"]);
     expect(scope.watchesText).toBe(false);
     expect(interestIn(scope, "edit")).toBe("file");
@@ -42,11 +42,14 @@ describe("the scope of a rule", () => {
     expect(coversFiles(both, "edit", ["src/a.ts"])).toBe(true);
   });
 
-  it.each(["everywhere", "text:a", "thinking(*.ts)", "tool(", ""])("knows no %j", (token) => {
-    expect(parseScope([token], undefined)).toEqual({ unknown: token });
-  });
+  it.each(["everywhere", "text:a", "thinking(*.ts)", "tool(", ""])(
+    "does not accept %j",
+    (token) => {
+      expect(parseScope([token], undefined)).toEqual({ unknown: token });
+    },
+  );
 
-  it("splits at commas outside of brackets", () => {
+  it("is split at commas outside of brackets", () => {
     expect(splitList("text, tool:edit(*.ts,*.js) ,{a,b},")).toEqual([
       "text",
       "tool:edit(*.ts,*.js)",
@@ -55,7 +58,7 @@ describe("the scope of a rule", () => {
   });
 });
 
-describe("the files a call is about", () => {
+describe("the files of a call", () => {
   const call = (args: Record<string, unknown>) => ({
     type: "toolCall" as const,
     id: "1",
@@ -63,7 +66,7 @@ describe("the files a call is about", () => {
     arguments: args,
   });
 
-  it("are known once their argument has ended", () => {
+  it("are known once their argument is complete", () => {
     expect(filesOf(call({ path: "src/a.t" }), false)).toBeUndefined();
     expect(filesOf(call({ path: "src/a.ts", content: "" }), false)).toEqual(["src/a.ts"]);
     expect(filesOf(call({ content: "", path: "a" }), true)).toEqual(["a"]);

@@ -2,7 +2,7 @@ import type { AssistantContent } from "@tau-agent/rpc-protocol/messages";
 import { globFilter } from "@tau-agent/system";
 
 export interface RuleScope {
-  /** As the file says it; undefined for text and all tools. */
+  /** The scope as written in the file; undefined for text and all tools. */
   readonly tokens: readonly string[] | undefined;
   readonly globs: readonly string[] | undefined;
   readonly watchesText: boolean;
@@ -11,13 +11,13 @@ export interface RuleScope {
 }
 
 interface ToolScope {
-  /** Undefined for every tool. */
+  /** Undefined for all tools. */
   readonly name: string | undefined;
-  /** Tests of a path relative to the project; undefined when any file, or none, will do. */
+  /** Tests a path relative to the project; undefined if the file does not matter. */
   readonly isFile: ((path: string) => boolean) | undefined;
 }
 
-/** How a rule stands to a call: `file` when that depends on the file the call is about. */
+/** Whether a rule applies to a call; `file` if that depends on the call's file. */
 export type ToolInterest = "always" | "file" | "never";
 
 /**
@@ -48,7 +48,7 @@ export function parseScope(
       tools.push({ name: name?.trim(), isFile: both(isAllowed, isListed) });
     }
   }
-  // A rule about certain files has nothing to say about text, which is about none.
+  // A rule about certain files does not apply to text, which belongs to no file.
   const isForFiles = globs !== undefined;
   return {
     tokens,
@@ -59,7 +59,7 @@ export function parseScope(
   };
 }
 
-/** How the scope stands to calls of a tool. */
+/** Whether the scope applies to calls of a tool. */
 export function interestIn(scope: RuleScope, toolName: string): ToolInterest {
   const own = scope.tools.filter(({ name }) => name === undefined || name === toolName);
   if (own.length === 0) return "never";
@@ -88,10 +88,7 @@ export function splitList(list: string): string[] {
 
 const pathNames = new Set(["path", "file_path", "filePath", "file", "filename", "paths"]);
 
-/**
- * The files a call is about, as far as its arguments say so yet: while they stream, the last one may
- * still grow.
- */
+/** The files of a call, as far as its arguments are known: during streaming, the last one may still grow. */
 export function filesOf(
   call: Extract<AssistantContent, { type: "toolCall" }>,
   isComplete: boolean,

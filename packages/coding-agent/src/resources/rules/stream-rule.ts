@@ -7,7 +7,7 @@ export interface StreamRule {
   readonly filePath: string;
   readonly description: string | undefined;
   readonly content: string;
-  /** One match of one of them is enough. */
+  /** A match of any of these is enough. */
   readonly patterns: readonly RulePattern[];
   readonly scope: RuleScope;
 }

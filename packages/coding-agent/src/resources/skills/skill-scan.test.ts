@@ -37,7 +37,7 @@ it("does not follow a project's link to the root of the file system", async () =
   });
 });
 
-it("stops after so many entries, and says so", { timeout: 30_000 }, async () => {
+it("stops after a limit of entries, and reports it", { timeout: 30_000 }, async () => {
   const folder = join(dirs.cwd, ".pi", "skills", "many");
   mkdirSync(folder);
   for (let at = 0; at < 10_100; at += 1) writeFileSync(join(folder, `${at}`), "");
@@ -50,7 +50,7 @@ it.each([
   ["names with stars", `${"*a".repeat(40)}b`],
   ["folders at any depth", `${"**/a*/".repeat(20)}b`],
   ["a few stars", "*a*a*a/**/*b"],
-])("is not held up by an ignore file made to backtrack: %s", async (_, pattern) => {
+])("scans in time despite an ignore file designed for backtracking: %s", async (_, pattern) => {
   put(".gitignore", `${pattern}\nhidden`);
   put("hidden/SKILL.md", "---\ndescription: Hidden\n---\n");
   const deep = Array.from({ length: 6 }, () => "a".repeat(200)).join("/");
@@ -64,7 +64,7 @@ it.each([
   ["prompts", async () => (await loadTemplates(dirs)).diagnostics],
   ["rules", async () => (await loadRules(dirs)).diagnostics],
 ])(
-  "reads so many files of %s, and says that there are more",
+  "reads a limited number of files of %s, and reports that there are more",
   { timeout: 60_000 },
   async (kind, load) => {
     const folder = join(dirs.cwd, ".pi", kind);

@@ -12,7 +12,7 @@ import {
 
 export interface SkillCandidate {
   readonly path: string;
-  /** A `SKILL.md` claims to be a skill; another Markdown file is one only if it says so. */
+  /** A `SKILL.md` is always treated as a skill; other Markdown files only if they declare it. */
   readonly isSkillFile: boolean;
 }
 
@@ -27,10 +27,12 @@ interface ScanBounds {
   readonly bounds: TextBounds;
 }
 
-/** Far above any collection of skills, and read within a fraction of a second. */
+/**
+ * Far more entries than any collection of skills has; they are read within a fraction of a second.
+ */
 const MAX_ENTRIES = 10_000;
 const MAX_LEVELS = 12;
-/** For file systems on which even that takes long, and for those that are far away. */
+/** The time limit for slow and remote file systems. */
 const MAX_MS = 2000;
 const MAX_FAR_MS = 10_000;
 
@@ -39,12 +41,12 @@ interface Rules {
   readonly rulesOn: IgnoreRules;
 }
 
-/** What is in a folder, and what may be left out of it. */
+/** The content of a folder, and its ignore rules. */
 interface Folder {
   readonly real: string;
   readonly problem: string | undefined;
   readonly entries: readonly WorkspaceEntry[];
-  /** It is one skill, by this file. */
+  /** The file that makes the folder a single skill. */
   readonly skillFile: string | undefined;
   readonly rules: readonly Rules[];
   readonly diagnostics: readonly Diagnostic[];
@@ -53,10 +55,10 @@ interface Folder {
 const ignoreFiles = [".gitignore", ".ignore", ".fdignore"];
 
 /**
- * Finds skill files below `root`: a folder with a `SKILL.md` is one skill and is not searched further;
- * with `takesRootFiles`, Markdown files directly in `root` are candidates, too. Hidden names,
- * `node_modules` and what ignore files name are left out; links are followed, each folder once, those
- * of a project only within it. Stops after {@link MAX_ENTRIES}, with a diagnostic.
+ * Finds skill files below `root`: a folder with a `SKILL.md` is one skill and is not searched further; with
+ * `takesRootFiles`, Markdown files directly in `root` are candidates, too. Hidden names, `node_modules` and ignored
+ * paths are left out. Links are followed, each folder once; a project's links only within the project. Stops after
+ * {@link MAX_ENTRIES}, with a diagnostic.
  */
 export async function scanForSkills(
   root: string,
@@ -125,8 +127,7 @@ export async function scanForSkills(
 }
 
 /**
- * Opens folders; on a disk that is far away also those below them, before their turn comes: a tree then
- * costs a round trip for each of its levels.
+ * Opens folders. On a remote disk, the folders below are opened ahead, so that a tree costs one round trip per level.
  */
 function createFolders(root: string, bounds: ScanBounds) {
   const known = new Map<string, Promise<Folder>>();
@@ -189,7 +190,7 @@ function createFolders(root: string, bounds: ScanBounds) {
     return { rules: [{ dir, rulesOn: readIgnoreRules(texts.join("\n")) }], diagnostics };
   }
 
-  /** Within the limits of the search, and below each folder once, whatever links lead to it. */
+  /** Opens each folder once, whatever links lead to it, within the limits of the search. */
   function openBelow(dir: string, { real, entries, rules }: Folder): void {
     const { disk } = limits;
     entryCounts += entries.length;

@@ -14,21 +14,21 @@ import { type TextBounds, textBoundsOf } from "../files/project-bounds.ts";
 import { originOf } from "../files/text-bounds.ts";
 import { type SkillCandidate, scanForSkills } from "./skill-scan.ts";
 
-/** Knowledge a model reads when a task calls for it. */
+/** Instructions that a model reads when a task calls for them. */
 export interface Skill {
   readonly name: string;
   readonly description: string;
   readonly filePath: string;
-  /** The folder its relative paths start from. */
+  /** The base of its relative paths. */
   readonly baseDir: string;
   readonly scope: ResourceScope;
-  /** Kept out of the system prompt; the command works all the same. */
+  /** Left out of the system prompt; the command still works. */
   readonly isHiddenFromModel: boolean;
-  /** Its files are in the session's workspace, which is not this machine. */
+  /** Whether its files are in a remote workspace. */
   readonly isElsewhere?: true;
 }
 
-/** Skills by precedence, and what was wrong with others. */
+/** Skills by precedence, and the problems of others. */
 export interface LoadedSkills {
   readonly skills: readonly Skill[];
   readonly diagnostics: readonly Diagnostic[];
@@ -37,7 +37,7 @@ export interface LoadedSkills {
 const maxNameLength = 64;
 const maxDescriptionLength = 1024;
 
-/** Folders that are searched without being named, the project's first. */
+/** The standard folders, the project's first. */
 async function standardPlaces(
   dirs: ResourceDirs,
 ): Promise<(ResourcePlace & { isNative: boolean })[]> {
@@ -56,7 +56,7 @@ async function standardPlaces(
   ];
 }
 
-/** Everywhere to look, strongest first: flags, then each scope's settings before its folders. */
+/** All places to search, strongest first: flags, then each scope's settings before its folders. */
 async function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]) {
   const standard = await standardPlaces(dirs);
   const explicit = named.map((place) => ({ ...place, isNative: true }));
@@ -64,7 +64,7 @@ async function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]) {
     ...explicit.filter((place) => place.scope === scope),
     ...standard.filter((place) => place.scope === scope),
   ];
-  // Home and project may be one folder; the files are the user's then.
+  // If home and project are the same folder, the files count as the user's.
   const own = standard.filter(({ scope }) => scope === "user").map(({ path }) => path);
   const ownDirs = new Set(dirs.disk === undefined ? own : []);
   const project = of("project").filter((place) => place.isNamed || !ownDirs.has(place.path));
@@ -72,8 +72,8 @@ async function placesOf(dirs: ResourceDirs, named: readonly ResourcePlace[]) {
 }
 
 /**
- * Loads skills from the standard folders and from `named` places. Of two with one name the stronger
- * place wins, with a diagnostic; the same file reached twice counts once, silently.
+ * Loads skills from the standard folders and from `named` places. If two have the same name, the
+ * stronger place wins, with a diagnostic. A file that is reached twice counts once, silently.
  */
 export async function loadSkills(
   dirs: ResourceDirs,

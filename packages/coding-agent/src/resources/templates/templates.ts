@@ -21,7 +21,7 @@ export interface PromptTemplate {
   readonly scope: ResourceScope;
 }
 
-/** Templates by precedence, and what was wrong with others. */
+/** Templates by precedence, and the problems of others. */
 export interface LoadedTemplates {
   readonly templates: readonly PromptTemplate[];
   readonly diagnostics: readonly Diagnostic[];
@@ -95,7 +95,7 @@ async function readTemplate(
   };
 }
 
-/** Loads the prompt templates of the standard folders and of `named` places; the first of a name wins. */
+/** Loads the prompt templates of the standard folders and of `named` places; the first template of a name wins. */
 export async function loadTemplates(
   dirs: ResourceDirs,
   named: readonly ResourcePlace[] = [],
