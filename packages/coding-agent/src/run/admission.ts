@@ -6,7 +6,7 @@ export class Admission {
   #isClosed = false;
 
   /**
-   * Runs a step once the earlier ones are done.
+   * Runs a step once all earlier steps are done.
    *
    * @throws {SessionError} `disposed`, or what the step throws
    */

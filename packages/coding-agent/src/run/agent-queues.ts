@@ -6,7 +6,7 @@ import type { SettingsStore } from "@tau-agent/system";
 /** The queues of an agent and how they are delivered. */
 export type AgentQueues = Pick<Agent, "steering" | "followUp" | "nextTurn" | "interruptMode">;
 
-/** The queues in the order in which they are delivered, with their names in the protocol. */
+/** The queues in order of delivery, with their protocol names. */
 export function queuesOf({ steering, nextTurn, followUp }: AgentQueues) {
   return [
     { kind: "steer", queue: steering },
@@ -29,7 +29,7 @@ export function queuedTexts({ steering, followUp, nextTurn }: AgentQueues): {
   };
 }
 
-/** The text of a message that waits; empty for one of an extension. */
+/** The text of a queued message; empty for a message from an extension. */
 export function textOfQueued(message: AgentMessage): string {
   if (message.role !== "user") return "";
   if (typeof message.content === "string") return message.content;
@@ -43,7 +43,7 @@ export function applyQueueSettings(agent: AgentQueues, settings: Pick<SettingsSt
   agent.interruptMode = settings.get("interruptMode");
 }
 
-/** How queued messages are delivered; what is left out stays as it is. */
+/** How queued messages are delivered; absent members stay the same. */
 export interface QueueModes {
   readonly steering?: QueueMode;
   readonly followUp?: QueueMode;

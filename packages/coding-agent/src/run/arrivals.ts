@@ -2,20 +2,20 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { SparseSet, unlessAborted } from "@tau-agent/system";
 
 /**
- * How long an abort waits for a prompt to be taken in, whose run it then stops. What takes longer
- * (a command for a key, an image's download, an extension) is called off.
+ * How long an abort waits for a prompt that is being accepted, so that it can stop the prompt's
+ * run. Anything slower (a command for a key, an image download, an extension) is cancelled.
  */
 const CALL_OFF_AFTER_MS = 250;
 
-/** Gives what a promise gives, unless the prompt is called off before. */
+/** Returns a promise's result, unless the prompt is cancelled first. */
 export type OrCalledOff = <Value>(work: Promise<Value>) => Promise<Value>;
 
-/** The prompts that are being taken in: extensions or the admission still hold them. */
+/** Prompts that are being accepted: extensions or the admission still hold them. */
 export class Arrivals {
   readonly #arriving = new SparseSet<Promise<unknown>>();
   #calledOff = new AbortController();
 
-  /** Keeps a prompt here until it is accepted or refused. */
+  /** Tracks a prompt until it is accepted or refused. */
   note<Value>(acceptance: Promise<Value>): Promise<Value> {
     const leave = (): void => void this.#arriving.delete(acceptance);
     this.#arriving.add(acceptance);
@@ -23,16 +23,16 @@ export class Arrivals {
     return acceptance;
   }
 
-  /** For one prompt, which an abort after now may call off. */
+  /** For one prompt, which a later abort may cancel. */
   orCalledOff(): OrCalledOff {
     const { signal } = this.#calledOff;
     return (work) => unlessAborted(work, signal, () => new SessionError("prompt_aborted"));
   }
 
-  /** Resolves once all that are here now are accepted or refused; soon, since slow work is called off. */
+  /** Resolves once all current prompts are accepted or refused; this is soon, because slow work is cancelled. */
   async settle(): Promise<void> {
     const calledOff = this.#calledOff;
-    // Messages from now on were sent after the abort, so they are meant to be delivered.
+    // Messages sent after the abort are meant to be delivered.
     this.#calledOff = new AbortController();
     const timer = setTimeout(() => calledOff.abort(), CALL_OFF_AFTER_MS);
     await Promise.allSettled([...this.#arriving]);

@@ -13,24 +13,24 @@ import type { SessionHooks, ShellRequest } from "./session-hooks.ts";
 
 /** How to run a client's command. */
 export interface BashCommandOptions {
-  /** Excludes the result from what the model reads. */
+  /** Whether to exclude the result from the model's context. */
   readonly excludeFromContext?: boolean | undefined;
-  /** Gets the output as it arrives; the command's output waits for a returned promise. */
+  /** Receives the output as it arrives; further output waits for a returned promise. */
   readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
 }
 
 export interface BashCommandsOptions {
   readonly environment: ToolEnvironment;
-  /** What keeps commands inside. */
+  /** The sandbox for commands. */
   readonly sandboxed: SandboxParts;
-  /** Whether a run is active, in which a result would separate a call from its result. */
+  /** Whether a run is active, during which a result would separate a tool call from its result. */
   readonly isHeld: () => boolean;
   readonly record: (message: BashExecutionMessage) => void;
-  /** May run the command elsewhere. */
+  /** May run the command in another place. */
   readonly hooks?: Pick<SessionHooks, "runShell"> | undefined;
 }
 
-/** Shell commands that a client runs; several may run at once. */
+/** Shell commands of a client; several may run at once. */
 export class BashCommands {
   readonly #options: BashCommandsOptions;
   readonly #running = new SparseMap<AbortController, Promise<BashResult>>();
@@ -63,14 +63,14 @@ export class BashCommands {
     }
   }
 
-  /** What keeps commands and file tools inside; finds out whether this machine can do that. */
+  /** Describes the sandbox of commands and file tools, and whether this machine supports it. */
   async describeSandbox(): Promise<SandboxInfo> {
     const { describeSandbox } = await import("@tau-agent/system/describe-sandbox");
     const { sandboxed, environment } = this.#options;
     return describeSandbox(sandboxed, environment.environment);
   }
 
-  /** Where commands run, and files are; undefined for this machine. */
+  /** The remote workspace of commands and files; undefined for this machine. */
   get workspaceElsewhere(): Workspace | undefined {
     const { workspace } = this.#options.environment;
     return workspace.id === "local" ? undefined : workspace;
@@ -86,7 +86,9 @@ export class BashCommands {
     for (const controller of this.#running.keys()) controller.abort();
   }
 
-  /** Kills every running command; resolves once they have ended and their results are recorded. */
+  /**
+   * Kills every running command, and resolves once all have ended and their results are recorded.
+   */
   async stop(): Promise<void> {
     this.abort();
     await Promise.allSettled(this.#running.values());
@@ -98,7 +100,7 @@ export class BashCommands {
     return this.stop();
   }
 
-  /** Records the results that arrived during a run; one that cannot be stored stays held. */
+  /** Records the results that arrived during a run; a result that cannot be stored stays held. */
   recordHeld(): void {
     for (let first = this.#held[0]; first !== undefined; first = this.#held[0]) {
       this.#options.record(first);
@@ -137,7 +139,7 @@ export class BashCommands {
 
 type DeltaSink = NonNullable<BashCommandOptions["onDelta"]>;
 
-/** Deltas without keys, also those that two deltas share. */
+/** Masks keys in deltas, including keys that are split between two deltas. */
 function maskedDeltas(
   onDelta: DeltaSink,
   mask: OutputMask | undefined,
@@ -147,12 +149,12 @@ function maskedDeltas(
   return { add: (delta) => pass(mask.push(Buffer.from(delta))), end: () => pass(mask.end()) };
 }
 
-/** What an extension gives as the result of a command. */
+/** Masks keys in an extension's result of a command. */
 function withMask(result: BashResult, mask: OutputMask | undefined): BashResult {
   return mask === undefined ? result : { ...result, output: maskText(mask, result.output) };
 }
 
-/** The documented order of keys. */
+/** Puts the members into their documented order. */
 function withExitCode({ output, ...rest }: BashResult, exitCode: number): BashResult {
   return { output, exitCode, ...rest };
 }
@@ -166,7 +168,7 @@ function toMessage(
     role: "bashExecution",
     command,
     ...result,
-    // The document shows the member even if nothing was truncated.
+    // The member is documented as always present.
     fullOutputPath: result.fullOutputPath ?? null,
     ...(excludeFromContext ? { excludeFromContext } : {}),
     timestamp: Date.now(),

@@ -2,10 +2,10 @@ import type { KnownSessionEntry } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { messageOf, type SessionLogView } from "@tau-agent/sessions/log";
 
-/** A prompt of the branch and all that came of it. */
+/** A prompt of the branch with all messages that followed from it. */
 export interface BranchPrompt {
   readonly promptId: string;
-  /** Its own message first. */
+  /** The prompt's own message first. */
   readonly messages: readonly AgentMessage[];
 }
 

@@ -13,7 +13,7 @@ function reply(timestamp: number): AgentMessage {
   };
 }
 
-/** Prompts that come so many minutes after the reply to the one before. */
+/** Prompts that each follow the previous reply after this many minutes. */
 function conversation(...gaps: readonly number[]): AgentMessage[] {
   let now = 0;
   const messages: AgentMessage[] = [{ role: "user", content: "Hi", timestamp: now }];
@@ -36,11 +36,11 @@ it.each([
   ["two breaks and a quick prompt", [7, 20, 1], "long"],
   ["breaks that were long ago", [7, 7, 7, 1, 1], "short"],
   ["breaks that began lately", [1, 1, 1, 30, 40], "long"],
-] as const)("auto keeps caches after %s", (_, gaps, expected) => {
+] as const)("auto mode picks the lifetime after %s", (_, gaps, expected) => {
   expect(cacheRetentionOf(undefined, "auto", conversation(...gaps))).toBe(expected);
 });
 
-it("does not take messages that come while tools run for prompts", () => {
+it("does not treat messages during tool calls as prompts", () => {
   const result: AgentMessage = {
     ...{ role: "toolResult", toolCallId: "c", toolName: "bash", content: [], isError: false },
     timestamp: 0,
@@ -54,7 +54,7 @@ it("does not take messages that come while tools run for prompts", () => {
   expect(cacheRetentionOf(undefined, "auto", messages)).toBe("short");
 });
 
-it("lets the environment override the setting, with auto too", () => {
+it("lets the environment override the setting, even with auto", () => {
   const paused = conversation(7, 7);
   expect(cacheRetentionOf("none", "auto", paused)).toBe("none");
   expect(cacheRetentionOf("auto", "short", paused)).toBe("long");

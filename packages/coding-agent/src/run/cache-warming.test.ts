@@ -40,7 +40,7 @@ class FakeClock implements WarmingClock {
     return this.#timers.size;
   }
 
-  /** Passes time, and lets what is due begin and end. */
+  /** Advances the time, and lets due requests begin and end. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
@@ -56,7 +56,7 @@ class FakeClock implements WarmingClock {
   }
 }
 
-// What is loaded on demand is there from then on.
+// Loads on-demand code in advance.
 beforeAll(async () => void (await renewalTokens(claude, {})));
 
 async function settled(): Promise<void> {
@@ -89,7 +89,7 @@ function setUp(given: Partial<ConstructorParameters<typeof CacheWarming>[0]> = {
   });
   const tell = (event: object): void => warming.note(event as AgentEvent);
   const controller = new AbortController();
-  /** Asks for a reply, whose call begins to run. */
+  /** Requests a reply, and begins to run its tool call. */
   const call = async (options: StreamOptions = {}, model = claude, usage = used): Promise<void> => {
     const asked = { signal: controller.signal, ...options };
     await warming.stream(model, { messages: [] }, asked).next();
@@ -100,7 +100,7 @@ function setUp(given: Partial<ConstructorParameters<typeof CacheWarming>[0]> = {
   return { clock, renewals, noted, held, warming, call, end, controller };
 }
 
-it("renews the cache shortly before it lapses, twice for the calls of a reply", async () => {
+it("renews the cache shortly before it expires, up to twice for the calls of a reply", async () => {
   const { clock, renewals, noted, call, end } = setUp();
   await call({ thinkingLevel: "off", initiator: "user" });
   await clock.pass(4.5 * minute);
@@ -121,7 +121,7 @@ it("renews the cache shortly before it lapses, twice for the calls of a reply", 
   expect(renewals).toHaveLength(3);
 });
 
-it("waits an hour where caches live one", async () => {
+it("waits almost an hour if caches live an hour", async () => {
   const { clock, renewals, call } = setUp();
   await call({ cacheRetention: "long" });
   await clock.pass(59 * minute);
@@ -130,7 +130,7 @@ it("waits an hour where caches live one", async () => {
   expect(renewals).toHaveLength(1);
 });
 
-it("counts from the beginning of the request, and does not renew what has lapsed", async () => {
+it("counts from the start of the request, and does not renew an expired cache", async () => {
   const { clock, renewals, warming, call, end } = setUp();
   const slow = warming.stream(claude, { messages: [] }, {});
   await clock.pass(6 * minute);
@@ -163,7 +163,7 @@ it("leaves no timer when the tools end, the run is aborted or the session ends",
   expect(closed.clock.waiting).toBe(0);
 });
 
-it("lets a request end that is under way when the tools end, and counts it", async () => {
+it("lets an ongoing request finish when the tools end, and counts it", async () => {
   const { clock, renewals, noted, held, call, end } = setUp();
   const answer = Promise.withResolvers<void>();
   held.until = answer.promise;
@@ -180,7 +180,7 @@ it("lets a request end that is under way when the tools end, and counts it", asy
 it.each([
   ["an abort", ({ controller }: ReturnType<typeof setUp>) => controller.abort()],
   ["the end of the session", ({ warming }: ReturnType<typeof setUp>) => warming.close()],
-])("stops a request at %s, and counts what it has used", async (_, stop) => {
+])("stops a request at %s, and counts what it used", async (_, stop) => {
   const all = setUp();
   all.held.until = new Promise(() => undefined);
   await all.call();
@@ -211,14 +211,14 @@ it.each<[string, StreamOptions, Model, Usage]>([
   ["nobody knows the prices", {}, { ...claude, cost: noCost }, used],
   ["the reply would cost more", { thinkingLevel: "high" }, claude, { ...used, cacheRead: 5_000 }],
   ["the vendor promises no lifetime", {}, { ...claude, api: "openai-responses" }, used],
-])("makes no request where %s", async (_, options, model, usage) => {
+])("makes no request if %s", async (_, options, model, usage) => {
   const { clock, renewals, call } = setUp({ currentModel: () => model });
   await call(options, model, usage);
   await clock.pass(90 * minute);
   expect(renewals).toHaveLength(0);
 });
 
-it("makes no request when it is off, the budget is used up or another model follows", async () => {
+it("makes no request if it is off, the budget is used up or the next model differs", async () => {
   const others = [
     setUp({ isOn: () => false }),
     setUp({ maySpend: () => false }),
@@ -231,7 +231,7 @@ it("makes no request when it is off, the budget is used up or another model foll
   }
 });
 
-it("does not try again after a failure, and lets nothing out", async () => {
+it("does not retry after a failure, and reports nothing", async () => {
   const { clock, call, renewals, noted, held } = setUp();
   held.until = Promise.reject(new Error("broken"));
   held.until.catch(() => undefined);

@@ -9,10 +9,10 @@ import type { AgentEvent } from "@tau-agent/rpc-protocol/events";
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
 import { SparseSet } from "@tau-agent/system";
 
-/** Tells the time and waits. */
+/** Provides the time and timers. */
 export interface WarmingClock {
   now(): number;
-  /** Calls the function later, unless what it returns is called before. */
+  /** Calls the function later; the returned function cancels that. */
   after(delayMs: number, call: () => void): () => void;
 }
 
@@ -21,14 +21,14 @@ export interface CacheWarmingOptions {
   readonly isOn: () => boolean;
   readonly maySpend: () => boolean;
   readonly currentModel: () => Model | undefined;
-  /** Called before a request; what it returns gets its usage. */
+  /** Called before a request; returns a function that receives its usage. */
   readonly account: () => (usage: Usage) => void;
   readonly clock?: WarmingClock | undefined;
 }
 
-/** For the calls of one reply. */
+/** The maximum number of renewals during the calls of one reply. */
 const mostRenewals = 2;
-/** Before the cache lapses: for the way to the vendor, and for timers that are late. */
+/** How long before expiry to renew: allows for the network and for late timers. */
 const marginMs = 20_000;
 
 const systemClock: WarmingClock = {
@@ -41,21 +41,21 @@ const systemClock: WarmingClock = {
 
 interface SentRequest {
   readonly request: Parameters<StreamFunction>;
-  /** A vendor counts from the beginning of the last request that used the cache. */
+  /** When the last request that used the cache began, which is when a vendor starts to count. */
   readonly at: number;
 }
 
 /**
- * Keeps the prompt cache of a session while its tools run: shortly before it lapses, the last request is
- * made once more with the smallest reply, which nobody sees. Only where each use of the vendor's cache
- * restarts its lifetime, and where that costs less than to write it again.
+ * Keeps a session's prompt cache alive while its tools run. Shortly before the cache expires, the last request is sent
+ * again with the smallest possible reply, which is discarded. This is done only if each use restarts the cache's
+ * lifetime, and if it costs less than writing the cache again.
  */
 export class CacheWarming {
   readonly #options: CacheWarmingOptions;
   readonly #clock: WarmingClock;
   #last: SentRequest | undefined;
   #usedAt = 0;
-  /** Of the reply whose calls may run. */
+  /** The usage of the reply whose calls may be running. */
   #usage: Usage | undefined;
   /** Cancels the wait; undefined while no tool runs. */
   #cancel: (() => void) | undefined;
@@ -66,7 +66,7 @@ export class CacheWarming {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** The stream of the loop, whose last request is kept. */
+  /** The stream for the loop; it remembers the last request. */
   readonly stream: StreamFunction = (...request) => {
     this.#usedAt = this.#clock.now();
     this.#last = { request, at: this.#usedAt };
@@ -78,7 +78,7 @@ export class CacheWarming {
     return this.#usedAt;
   }
 
-  /** Takes each event of the loop. */
+  /** Handles each event of the loop. */
   note(event: AgentEvent): void {
     if (event.type === "message_end" && event.message.role === "assistant") {
       this.#usage = event.message.usage;
@@ -119,7 +119,7 @@ export class CacheWarming {
     this.#cancel = cancel;
   }
 
-  /** Makes the request once more; undefined if the cache was not renewed. */
+  /** Sends the request again; undefined if the cache was not renewed. */
   async #renew(last: SentRequest, lapsesAt: number): Promise<SentRequest | undefined> {
     const [model, , options] = last.request;
     const { maySpend, currentModel, account } = this.#options;
@@ -136,7 +136,7 @@ export class CacheWarming {
     return { request: last.request, at };
   }
 
-  /** Whether the vendor answered. */
+  /** Sends the request again, and returns whether the vendor answered. */
   async #repeat({ request }: SentRequest, note: (usage: Usage) => void): Promise<boolean> {
     const [model, context, options] = request;
     const controller = new AbortController();
@@ -158,7 +158,7 @@ export class CacheWarming {
         return stopReason !== "error" && stopReason !== "aborted";
       }
     } catch {
-      // Whatever it was, the next request of the session will meet it and report it.
+      // If the problem persists, the session's next request reports it.
       return false;
     } finally {
       this.#open.delete(controller);
@@ -175,7 +175,7 @@ function isLong(model: Model, options: StreamOptions): boolean {
   return lifetimeOf(model, options) > lifetimeOf(model, { ...options, cacheRetention: "short" });
 }
 
-/** Whether another read, with the most of a reply that it can be, costs less than what a lapse would add. */
+/** Whether another read, with the largest possible reply, costs less than the cache's expiry would add. */
 function isCheaper(
   { cost }: Model,
   { usage, tokens, isLong }: { usage: Usage; tokens: number; isLong: boolean },

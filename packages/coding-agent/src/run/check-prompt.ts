@@ -3,7 +3,7 @@ import { checkOptions, oneOf, required, text } from "@tau-agent/system";
 const checks = { text: required(text), streamingBehavior: oneOf(["steer", "followUp"]) };
 
 /**
- * Checks what a prompt was called with.
+ * Checks the arguments of a prompt.
  *
  * @throws {SessionError} `invalid_option`
  */

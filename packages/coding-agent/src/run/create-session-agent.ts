@@ -18,7 +18,7 @@ export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watc
   readonly tools: ToolSet;
   readonly budget: Pick<SessionBudget, "snapshot">;
   readonly hooks?: SessionHooks | undefined;
-  /** What every tool call passes. */
+  /** The gate for every tool call. */
   readonly gate: ToolHooks;
   readonly toolExecution?: ToolExecutionMode | undefined;
   readonly maskKeys?: KeyMask | undefined;
@@ -27,7 +27,7 @@ export interface SessionAgentOptions extends Pick<AgentOptions, "stream" | "watc
   readonly limits: StepLimits;
 }
 
-/** What only the session can do for its loop. */
+/** The parts of the session that its loop needs. */
 type Owner = Pick<
   AgentOptions,
   | "prepareRequest"
@@ -40,15 +40,15 @@ type Owner = Pick<
 > & {
   readonly currentModel: () => Model | undefined;
   readonly accountForWarming: CacheWarmingOptions["account"];
-  /** The text that joins a message in requests only. */
+  /** The text that is added to a message in requests only. */
   readonly noteOf: (message: AgentMessage) => string | undefined;
-  /** The line that replaces a result in requests only. */
+  /** The line that replaces a tool result in requests only. */
   readonly lineOf: (result: ToolResultMessage) => string | undefined;
-  /** An extension has replaced a message. */
+  /** Called when an extension has replaced a message. */
   readonly replaced: (from: AgentMessage, to: AgentMessage) => void;
 };
 
-/** Spans tell of the call alone, not of its turn. */
+/** A span covers the call itself, without waiting for its turn. */
 function aroundTool(
   telemetry: SessionTelemetry | undefined,
   survival: Survival | undefined,
@@ -61,7 +61,7 @@ function aroundTool(
   };
 }
 
-/** The loop of a session: how it asks the model, fits results and lets extensions in. */
+/** Creates a session's loop: how it requests replies, fits results and calls extensions. */
 export function createSessionAgent(
   {
     stream,
@@ -109,7 +109,8 @@ export function createSessionAgent(
       : loopHooks(hooks, {
           replaced,
           messages: () => agent.messages,
-          // Of its own: copies by extensions are not to push out what is known of the originals.
+          // A separate converter: messages copied for extensions must not evict those of the
+          // originals from its cache.
           toLlmMessages: createLlmConverter(noteOf, lineOf),
         })),
   });

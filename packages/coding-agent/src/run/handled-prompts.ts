@@ -11,7 +11,7 @@ interface HandledPrompt {
   readonly finish: (status: "handled" | "aborted") => Promise<void>;
 }
 
-/** Sees each prompt that begins no run, because an extension takes it, to its one result. */
+/** Tracks each prompt that an extension handles without a run, until it has its one result. */
 export class HandledPrompts {
   readonly #announce: (outcome: PromptOutcome) => Promise<void>;
   readonly #underWay = new SparseSet<HandledPrompt>();
@@ -21,7 +21,7 @@ export class HandledPrompts {
     this.#announce = announce;
   }
 
-  /** Does what the prompt asks for, after its sender has been answered. */
+  /** Does the prompt's work after its sender has been answered. */
   begin(
     { id, promptId, isAnnounced, answer }: PromptIdentity,
     work?: () => Promise<void>,
@@ -45,12 +45,12 @@ export class HandledPrompts {
     return promise;
   }
 
-  /** The result of a prompt that an extension took, now or earlier. */
+  /** The result of a prompt that an extension handled, now or earlier. */
   find(promptId: string): Promise<PromptResult> | undefined {
     return this.#results.get(promptId);
   }
 
-  /** The session ends: what is still under way was aborted. */
+  /** Abandons unfinished prompts as aborted, because the session ends. */
   async abandon(): Promise<void> {
     for (const prompt of [...this.#underWay]) await prompt.finish("aborted");
   }

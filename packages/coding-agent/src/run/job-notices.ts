@@ -14,10 +14,10 @@ export interface JobNoticesOptions {
   readonly problems: ProblemReport;
 }
 
-/** Tells the model of background jobs that ended: at its next turn, or in a run of its own. */
+/** Tells the model about ended background jobs: at its next turn, or in a new run. */
 export class JobNotices {
   readonly #options: JobNoticesOptions;
-  /** Waiting for a turn of the current run. */
+  /** Messages that wait for a turn of the current run. */
   readonly #waiting = new SparseSet<AgentMessage>();
 
   constructor(options: JobNoticesOptions) {
@@ -36,7 +36,7 @@ export class JobNotices {
     intake.deliver(message, "followUp").catch((error: unknown) => problems.add(error));
   }
 
-  /** The messages that had no turn before the run ended: they start the next one. */
+  /** Takes the messages that got no turn before the run ended; they start the next run. */
   take(): AgentMessage[] {
     const { nextTurn } = this.#options.agent;
     const left = nextTurn.messages.filter((message) => this.#waiting.has(message));

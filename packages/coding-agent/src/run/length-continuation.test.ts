@@ -22,7 +22,7 @@ describe("a reply cut by the output limit", () => {
     expect(session.messages.at(-2)).toMatchObject({ role: "custom", display: false });
   });
 
-  it("ends with stop reason length when it is cut again", async () => {
+  it("ends with stop reason length if it is cut again", async () => {
     const { session, events } = await createTestSession(() => cut("more"));
     expect(await session.prompt("count", { id: "1" })).toMatchObject({ status: "completed" });
     expect(session.messages.at(-1)).toMatchObject({ role: "assistant", stopReason: "length" });
@@ -32,7 +32,7 @@ describe("a reply cut by the output limit", () => {
     expect(events.filter(isType("auto_continue"))).toHaveLength(2);
   });
 
-  it("stays cut where the setting says so", async () => {
+  it("stays cut if the setting says so", async () => {
     const { session, events } = await createTestSession(() => cut("more"));
     session.settings.override("continueOnLength", false);
     await session.prompt("count");
@@ -40,7 +40,7 @@ describe("a reply cut by the output limit", () => {
     expect(events.filter(isType("auto_continue"))).toEqual([]);
   });
 
-  it("has its calls neither run nor sent back", async () => {
+  it("has tool calls that neither run nor are sent back", async () => {
     const requests: ScenarioRequest[] = [];
     const { session, events } = await createTestSession((request) => {
       requests.push(request);

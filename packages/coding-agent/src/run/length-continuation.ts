@@ -9,7 +9,7 @@ export interface LengthContinuationOptions {
   readonly emit: (event: SessionEvent) => void | Promise<void>;
 }
 
-/** Continues a reply that the output limit cut, once per prompt. */
+/** Continues a reply that was cut by the output limit, once per prompt. */
 export class LengthContinuation {
   readonly #options: LengthContinuationOptions;
   #hasContinued = false;
@@ -18,12 +18,12 @@ export class LengthContinuation {
     this.#options = options;
   }
 
-  /** A run has ended; a prompt in it starts the count again. */
+  /** Notes the end of a run; a prompt in it resets the count. */
   noteRun({ messages }: RunOutcome): void {
     if (messages.some(({ role }) => role === "user")) this.#hasContinued = false;
   }
 
-  /** Whether this run's reply is continued. */
+  /** Whether this run's reply should be continued. */
   isDue({ reply }: RunOutcome): boolean {
     const isCut = reply?.message.stopReason === "length";
     return isCut && !this.#hasContinued && this.#options.settings.get("continueOnLength");

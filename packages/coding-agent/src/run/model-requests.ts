@@ -22,45 +22,45 @@ import type { SessionHooks } from "./session-hooks.ts";
 
 export interface ModelRequestsOptions {
   readonly models: ModelSelection;
-  /** Which model a request goes to. */
+  /** Determines the model for a request. */
   readonly answering: AnsweringModel;
   readonly settings: SettingsStore;
   readonly tools: ToolSet;
-  /** Whether a person can be asked by the model. */
+  /** Whether the model can ask a person. */
   readonly offersQuestions: () => boolean;
-  /** Waits for what a request declares. */
+  /** Waits for the tools that a request declares. */
   readonly toolsReady?: (() => Promise<unknown>) | undefined;
-  /** Refuses requests once it is used up. */
+  /** Refuses requests once the budget is used up. */
   readonly budget: Pick<SessionBudget, "check" | "admit">;
   readonly hooks?: Pick<SessionHooks, "systemPrompt" | "headers"> | undefined;
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
-  /** Keeps what requests begin with. */
+  /** Stores the beginning of requests. */
   readonly setup: RequestSetup;
   readonly sessionId: () => string;
   readonly messages: () => readonly AgentMessage[];
-  /** The answer that the model owes. */
+  /** The answers that prompts still need. */
   readonly outputs: Pick<OpenOutputs, "current">;
-  /** Looks for a model where there is none: a server may run now. */
+  /** Looks for a model if there is none: a server may have been started. */
   readonly findModel?: (() => Promise<Model | undefined>) | undefined;
-  /** Receives what a request had to leave out. */
+  /** Receives a diagnostic for anything that a request had to leave out. */
   readonly onDiagnostic: (diagnostic: Diagnostic) => void;
 }
 
-/** Puts together what a request to the model needs besides the conversation. */
+/** Assembles everything that a request to the model needs in addition to the conversation. */
 export class ModelRequests {
   readonly #options: ModelRequestsOptions;
-  /** Built once for a set of tools: every request starts with it, and prompt caches live on its bytes. */
+  /** Built once for a set of tools: every request starts with it, and prompt caches depend on its bytes. */
   #systemPrompt:
     | { readonly tools: readonly AgentTool[]; readonly text: Promise<string> }
     | undefined;
-  /** Kept, so that what was encoded for it can be used again. */
+  /** Kept so that encoded messages can be reused. */
   #blind: { readonly of: Model; readonly model: Model } | undefined;
 
   constructor(options: ModelRequestsOptions) {
     this.#options = options;
   }
 
-  /** The system prompt for the declared tools, built when it is first needed. */
+  /** The system prompt for the declared tools, built on first use. */
   systemPrompt(): Promise<string> {
     const tools = this.#options.tools.named;
     if (this.#systemPrompt?.tools !== tools) {
@@ -69,19 +69,22 @@ export class ModelRequests {
     return this.#systemPrompt.text;
   }
 
-  /** Tells the model what has changed in files since the instructions that requests begin with. */
+  /**
+   * Tells the model which instruction files have changed since the instructions at the beginning of
+   * its requests.
+   */
   async tellChanges(): Promise<void> {
     const { setup } = this.#options;
     if (setup.isKept) setup.tellChanges(await this.systemPrompt());
   }
 
-  /** What the system prompt is made of has changed. */
+  /** To be called when the inputs of the system prompt have changed. */
   forgetSystemPrompt(): void {
     this.#systemPrompt = undefined;
   }
 
   /**
-   * A prompt that could never be answered is refused before anything happens.
+   * Refuses a prompt that could never be answered, before anything happens.
    *
    * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `budget_exceeded`
    */
@@ -97,15 +100,15 @@ export class ModelRequests {
     try {
       await models.registry.keys.require(model.provider, model.id);
     } catch (error) {
-      // Its run will find out, and ask another model.
+      // The run will notice this, and ask a fallback.
       if (!(error instanceof SessionError) || !answering.mayFollow(error.code)) throw error;
     }
   }
 
   /**
-   * Everything for the next request, with model, level and key as they are now.
+   * Everything for the next request, with the current model, level and key.
    *
-   * @param other - the model to ask instead of the session's
+   * @param other - a model to use instead of the session's
    * @throws {SessionError} as {@link check}
    */
   async prepare(
@@ -125,7 +128,7 @@ export class ModelRequests {
       this.systemPrompt(),
     ]);
     const tools = this.#options.tools.declaredFor(appendsTools(model));
-    // The conversation does not include another model's request, such as one for a summary.
+    // A request to another model, such as for a summary, does not belong to the conversation.
     const wanted = { system: systemPrompt, tools };
     const setup = other === undefined ? this.#settle(wanted) : wanted;
     const headers = hooks === undefined ? auth.headers : await hooks.headers(auth.headers);
@@ -155,7 +158,7 @@ export class ModelRequests {
     };
   }
 
-  /** Decided at the first request of a session, for all of them. */
+  /** Decided at a session's first request, for all of its requests. */
   #offerQuestions(): void {
     const { tools, setup, offersQuestions } = this.#options;
     tools.need(ASK_USER, setup.declares(ASK_USER) ?? offersQuestions());
@@ -168,7 +171,7 @@ export class ModelRequests {
     return settled;
   }
 
-  /** How long requests to a model ask caches to live. */
+  /** The cache lifetime for requests to a model. */
   async retentionFor({ provider }: Model): Promise<CacheRetention> {
     const { keys } = this.#options.models.registry;
     return this.#retention(await keys.environmentOf(provider));
@@ -180,7 +183,7 @@ export class ModelRequests {
     return cacheRetentionOf(PI_CACHE_RETENTION, settings.get("cacheRetention"), messages());
   }
 
-  /** About how many tokens a request takes besides the conversation. */
+  /** The estimated tokens of a request without the conversation. */
   async setupTokens(): Promise<number> {
     const tools = this.#options.tools.active.map(({ name, description, parameters }) =>
       JSON.stringify({ name, description, parameters }),
@@ -188,7 +191,10 @@ export class ModelRequests {
     return textTokens(await this.systemPrompt()) + textTokens(tools.join("\n"));
   }
 
-  /** A model that is not to see images is one that cannot: history then leaves them out. */
+  /**
+   * If images are blocked, the model is presented as one without image input, so that history
+   * leaves them out.
+   */
   #shown(model: Model): Model {
     if (!this.#options.settings.get("images.blockImages")) return model;
     if (this.#blind?.of !== model) {

@@ -16,18 +16,18 @@ export class OpenOutputs {
     return promptId === undefined ? undefined : this.#answers.get(promptId);
   }
 
-  /** The answer that the model owes: that of the latest prompt comes first. */
+  /** The answer that is due: that of the latest prompt comes first. */
   get current(): OutputAnswer | undefined {
     return this.#asked.findLast((answer) => !answer.isClosed);
   }
 
-  /** A prompt has become part of the conversation. */
+  /** Notes that a prompt has become part of the conversation. */
   noteDelivery(promptId: string | undefined): void {
     const answer = this.of(promptId);
     if (answer !== undefined) this.#asked.push(answer);
   }
 
-  /** A prompt has its result. */
+  /** Forgets a prompt that has its result. */
   forget(promptId: string): void {
     const answer = this.#answers.get(promptId);
     this.#answers.delete(promptId);
@@ -35,8 +35,8 @@ export class OpenOutputs {
   }
 
   /**
-   * Judges the reply with which the model wants to end; returns what the run continues with. A reply
-   * that was cut is continued first.
+   * Judges a reply with which the model wants to end, and returns the message to continue with, if any. A reply that
+   * was cut is continued first.
    */
   judge({ stopReason }: AssistantMessage, messages: readonly AgentMessage[]): AgentMessage[] {
     const answer = this.current;
@@ -48,7 +48,7 @@ export class OpenOutputs {
   }
 }
 
-/** The message that tells the model why its answer does not fit. */
+/** The message that tells the model why its answer is invalid. */
 export function outputReminder(content: string): AgentMessage {
   return {
     role: "custom",

@@ -15,20 +15,20 @@ import type {
 import { isJsonObject, isThinkingLevel } from "@tau-agent/rpc-protocol/plain";
 import { clearedResultsOf, SETUP_ENTRY, type SessionTree } from "@tau-agent/sessions/log";
 
-/** What every request begins with: instructions and declarations. */
+/** The beginning of every request: instructions and tool declarations. */
 export interface Setup {
   readonly system: string;
   readonly tools: readonly ToolDefinition[];
 }
 
-/** What the model read of messages at a time, in ms since the epoch. */
+/** Converts messages to what the model read at a time, in ms since the epoch. */
 export type MessagesAt = (messages: readonly AgentMessage[], time: number) => LlmMessage[];
 
-/** What a request was made of besides messages. */
+/** The inputs of a request besides the messages. */
 interface Circumstances {
   readonly setup: Setup | undefined;
   readonly level: ThinkingLevel;
-  /** How often results had been cleared. */
+  /** How many clearings of results came before. */
   readonly clearings: number;
 }
 
@@ -40,19 +40,19 @@ interface Change {
 
 interface PastRequest {
   readonly reply: AssistantMessage;
-  /** What it read of the conversation. */
+  /** The messages that it contained. */
   readonly read: readonly AgentMessage[];
-  /** It was made before a compaction. */
+  /** Whether it was made before a compaction. */
   readonly isSummarized: boolean;
   readonly now: Circumstances & { readonly setup: Setup };
 }
 
 /**
- * What requests of earlier processes were made of, by what their log says. Instructions, tools and levels
- * count on whichever branch: a move in the tree must not change what requests begin with.
+ * Reconstructs the requests of earlier processes from their log. Instructions, tools and levels apply across branches:
+ * a move in the tree must not change the beginning of requests.
  */
 export class PastRequests {
-  /** In their order. */
+  /** In chronological order. */
   readonly #changes: readonly Change[];
 
   constructor({ parsed }: Pick<SessionTree, "parsed">) {
@@ -65,14 +65,14 @@ export class PastRequests {
     });
   }
 
-  /** What the last one began with. */
+  /** The beginning of the last request. */
   get setup(): Setup | undefined {
     return this.#changes.at(-1)?.now.setup;
   }
 
   /**
-   * Those to a model that decide what it is sent next. The first one after a compaction does, and each one
-   * that something had changed for: it is appended there again, or what was appended before is lost.
+   * The earlier requests to a model that affect the next one: the first after a compaction, and each one that came
+   * after a change. The change is appended again at the same position; otherwise it would be lost.
    */
   of(
     model: Model,
@@ -84,7 +84,7 @@ export class PastRequests {
     const clearings = this.#changes.at(-1)?.now.clearings;
     let last: Circumstances | undefined;
     return this.#requestsTo(model, messages).flatMap(({ reply, read, isSummarized, now }) => {
-      // Another level holds from the next turn of the user's on.
+      // A new level applies from the user's next turn on.
       const isTurn = read.at(-1)?.role !== "toolResult";
       const level = isTurn || last === undefined ? now.level : last.level;
       const isChanged =
@@ -125,7 +125,7 @@ function changedBy(
   }
   if (entry.type !== "custom") return undefined;
   if (entry.customType === SETUP_ENTRY) return setupOf(entry.data);
-  // A result that is one line from the first request on rewrites nothing.
+  // A result that was replaced by a line before its first request rewrites nothing.
   const isClearing = clearedResultsOf(entry).some(({ sameAs }) => sameAs === undefined);
   return isClearing ? { clearings: clearings + 1 } : undefined;
 }

@@ -4,7 +4,7 @@ import type { Diagnostic } from "@tau-agent/system";
 
 /** Failures that belong to no command: clients are notified, and the session continues. */
 export class ProblemReport {
-  /** Problems found when the session was created, and since. */
+  /** Problems found at the creation of the session and since. */
   readonly diagnostics: Diagnostic[];
   readonly #emit: (event: SessionOnlyEvent) => void;
   readonly #onNote: ((diagnostic: Diagnostic) => void)[] = [];
@@ -22,19 +22,22 @@ export class ProblemReport {
     this.#emit({ type: "error", error: message, ...(code === undefined ? {} : { code }) });
   }
 
-  /** Notes a problem with the user's files that stopped nothing; clients are not notified. */
+  /** Notes a problem with the user's files that is not fatal; clients are not notified. */
   note(diagnostic: Diagnostic): void {
     this.diagnostics.push(diagnostic);
     for (const listener of this.#onNote) listener(diagnostic);
   }
 
-  /** Notes a problem unless the same one is known. */
+  /** Notes a problem unless it is already known. */
   noteOnce(diagnostic: Diagnostic): void {
     if (this.diagnostics.some(({ message }) => message === diagnostic.message)) return;
     this.note(diagnostic);
   }
 
-  /** Gets what is noted from now on, to show it where the first diagnostics were shown. */
+  /**
+   * Registers a listener for later problems, to show them in the same place as the first
+   * diagnostics.
+   */
   onNote(listener: (diagnostic: Diagnostic) => void): void {
     this.#onNote.push(listener);
   }
@@ -49,8 +52,8 @@ export class ProblemReport {
   }
 
   /**
-   * As an event, the failure would reach the failing listener again, forever; so it is only noted,
-   * once.
+   * Reported as an event, the failure would reach the failing listener again, forever; so it is
+   * only noted once.
    */
   noteListenerError(error: unknown): void {
     this.noteOnce({ severity: "error", message: `A listener failed: ${errorMessage(error)}` });

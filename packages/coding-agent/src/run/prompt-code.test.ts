@@ -10,20 +10,20 @@ const codesOf = (events: readonly SessionEvent[]) =>
 
 const failure = (status: number) => turn("", { fault: { kind: "status", status, message: "no" } });
 
-describe("the code of a prompt's result", () => {
+describe("the code in a prompt's result", () => {
   it.each([
     [401, "auth"],
     [429, "rate_limited"],
     [529, "overloaded"],
     [400, "invalid_request"],
-  ])("says why the vendor answered with %i", async (status, code) => {
+  ])("gives the reason when the vendor answers with %i", async (status, code) => {
     const settings = SettingsStore.inMemory({ "retry.enabled": false });
     const { session, events } = await createTestSession([failure(status)], { settings });
     expect(await session.prompt("hi", { id: 1 })).toMatchObject({ status: "error", code });
     expect(codesOf(events)).toEqual([["error", code]]);
   });
 
-  it("says that a key is gone which the next request needs", async () => {
+  it("reports a missing key that the next request needs", async () => {
     const scenario: Scenario = [turn([toolCall("ls", {})]), "never"];
     const { session, parts, events } = await createTestSession(scenario);
     session.subscribe((event) => {
@@ -36,7 +36,7 @@ describe("the code of a prompt's result", () => {
     expect(codesOf(events)).toEqual([["error", "no_key"]]);
   });
 
-  it("is internal where something else was thrown", async () => {
+  it("is internal for any other exception", async () => {
     const stream = () => {
       throw new RangeError("out of memory");
     };
@@ -45,16 +45,16 @@ describe("the code of a prompt's result", () => {
     expect(codesOf(events)).toEqual([["error", "internal"]]);
   });
 
-  it("is left out of a prompt that did not fail", async () => {
+  it("is absent if the prompt did not fail", async () => {
     const { session, events } = await createTestSession(["fine"]);
     await session.prompt("hi", { id: 1 });
     expect(codesOf(events)).toEqual([["completed", undefined]]);
   });
 
-  it("is unknown for a prompt that failed in an earlier host, as entries have no codes", async () => {
+  it("is unknown for a prompt that failed in an earlier host, because entries have no codes", async () => {
     const { session } = await createTestSession([failure(401), "fine"]);
     const { promptId = "" } = await session.prompt("hi");
-    // The latest prompt would go on instead.
+    // Otherwise the latest prompt would continue.
     await session.prompt("next");
     await session.dispose();
     const path = session.log.path ?? "";

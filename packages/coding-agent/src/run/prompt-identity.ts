@@ -4,7 +4,7 @@ import type { PromptOptions } from "./prompt-options.ts";
 import type { PromptIdentity } from "./prompt-tracker.ts";
 
 /**
- * Who a prompt is.
+ * The identity of a prompt: its ids, and what its sender asks for.
  *
  * @throws {SessionError} `invalid_option`
  */
@@ -19,7 +19,10 @@ export function identityOf(
   return { id, promptId: promptId ?? randomHex(8), isAnnounced, traceparent };
 }
 
-/** The prompt with the answer it asks for. What checks answers is loaded with the first schema. */
+/**
+ * Adds the answer that a prompt asks for. The code that checks answers is loaded with the first
+ * schema.
+ */
 export async function askingFor(
   prompt: PromptIdentity,
   { outputSchema }: PromptOptions,

@@ -39,7 +39,7 @@ export interface PromptIntakeOptions {
   readonly check: (goesOn?: boolean) => Promise<void>;
   readonly survival?: Survival | undefined;
   readonly hooks?: SessionHooks | undefined;
-  /** Called when a queued message is to interrupt the run. */
+  /** Called when a queued message should interrupt the run. */
   readonly onSteer?: (() => void) | undefined;
   readonly origins: PromptOrigins;
   readonly outputs: OpenOutputs;
@@ -47,21 +47,24 @@ export interface PromptIntakeOptions {
   readonly budget: Pick<SessionBudget, "signal">;
   readonly limits: StepLimits;
   readonly telemetry?: SessionTelemetry | undefined;
-  /** Sends an event, by default one of the current prompt. */
+  /** Sends an event, by default as part of the current prompt. */
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
 }
 
-/** Where a message waits during a run; one for the next turn also waits while idle. */
+/**
+ * The queue in which a message waits during a run; a message for the next turn also waits while
+ * idle.
+ */
 type QueueName = "steer" | "followUp" | "nextTurn";
 
-/** Takes prompts in, as the input of a run or into a queue, and sees each to its one result. */
+/** Accepts prompts, as the input of a run or into a queue, and tracks each until its one result. */
 export class PromptIntake {
   readonly #options: PromptIntakeOptions;
   readonly #prompts = new PromptTracker();
   readonly #handled = new HandledPrompts((result) => this.#announce([result]));
   readonly #queues: QueueReport;
   readonly #arrivals = new Arrivals();
-  /** Prompts whose results this host has announced. */
+  /** Prompts whose results this host has already announced. */
   readonly #announced = new SparseSet<string>();
 
   constructor(options: PromptIntakeOptions) {
@@ -70,7 +73,7 @@ export class PromptIntake {
     this.#queues = new QueueReport(agent, origins, (event) => void emit(event));
   }
 
-  /** Takes a prompt in; during a run, only with a `streamingBehavior`. Commands run at once. */
+  /** Accepts a prompt; during a run, only with a `streamingBehavior`. Commands run at once. */
   submit(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     return this.#arrivals.note(this.#submit(text, options));
   }
@@ -82,9 +85,9 @@ export class PromptIntake {
     if (hooks !== undefined) await orCalledOff(hooks.begin());
     if (admission.isClosed) throw new SessionError("disposed");
     const command = options.verbatim ? undefined : hooks?.findCommand(text);
-    // A prompt from an extension does not belong to a client, which would count its result.
+    // A prompt from an extension must not count as a client's, which would receive its result.
     const identity = identityOf(options, options.source !== "extension");
-    // Outside of the admission: a command may itself wait until the session is idle.
+    // Commands bypass the admission, because a command may itself wait until the session is idle.
     if (command !== undefined) {
       return this.#known(identity, options) ?? this.#handle(identity, () => command.run());
     }
@@ -104,8 +107,8 @@ export class PromptIntake {
   }
 
   /**
-   * Stops the current run and begins one with this prompt, ahead of the queue. A prompt that is
-   * refused is refused before anything is stopped.
+   * Stops the current run and starts one with this prompt, ahead of the queue. If the prompt is
+   * refused, nothing is stopped.
    */
   interrupt(text: string, options: PromptOptions): Promise<PromptAcceptance> {
     return this.#arrivals.note(this.#interrupt(text, options));
@@ -140,7 +143,9 @@ export class PromptIntake {
     });
   }
 
-  /** Queues a message; while idle it starts a run, or waits for the next. Commands are refused. */
+  /**
+   * Queues a message; while idle it starts a run, or waits for the next one. Commands are refused.
+   */
   enqueue(text: string, options: PromptOptions, behavior: QueueName): Promise<PromptAcceptance> {
     return this.#arrivals.note(this.#enqueue(text, options, behavior));
   }
@@ -171,7 +176,7 @@ export class PromptIntake {
     });
   }
 
-  /** Delivers a message of another kind: into the current run, or as the start of one. */
+  /** Delivers a message that is not a prompt: into the current run, or as the start of one. */
   deliver(message: AgentMessage, behavior: "steer" | "followUp"): Promise<void> {
     const { admission, driver, check } = this.#options;
     const orCalledOff = this.#arrivals.orCalledOff();
@@ -184,8 +189,8 @@ export class PromptIntake {
   }
 
   /**
-   * Fulfilled once everything handed in so far is a run, queued, handled or refused; soon, since what
-   * takes its time is called off.
+   * Resolves once everything submitted so far is a run, queued, handled or refused. This is soon, because slow work is
+   * cancelled.
    */
   settle(): Promise<void> {
     return this.#arrivals.settle();
@@ -199,7 +204,7 @@ export class PromptIntake {
   }
 
   /**
-   * Takes a queued message back and returns its text; its result is `aborted`, and announced.
+   * Removes a queued message and returns its text; its result `aborted` is announced.
    *
    * @throws {SessionError} `queue_item_not_found`
    */
@@ -222,12 +227,12 @@ export class PromptIntake {
     if (message.role === "user") this.#queues.update();
   }
 
-  /** A run goes on that another host began: its prompt has its result here. */
+  /** Continues a run that another host began; this host announces the result of its prompt. */
   continueRun(promptId: string | undefined): void {
     continuePrompt(promptId, this.#prompts, this.#options);
   }
 
-  /** A run ended and does not go on: that is the result of the prompts it answered. */
+  /** Records the end of a run that does not continue as the result of the prompts it answered. */
   noteRunEnd(input: readonly AgentMessage[], outcome: RunOutcome): () => void {
     const { budget, limits } = this.#options;
     const pausedBy = (promptId: string) => limits.pausedBy(promptId);
@@ -239,17 +244,17 @@ export class PromptIntake {
     return this.#announce(this.#prompts.settle());
   }
 
-  /** The conversation is abandoned: unanswered prompts were aborted. */
+  /** Ends unanswered prompts as aborted, because the conversation is abandoned. */
   abandon(): Promise<void> {
     return this.#announce(this.#prompts.abandon());
   }
 
-  /** The session ends: what extensions still do for a prompt was aborted. */
+  /** Ends prompts that extensions are still handling as aborted, because the session ends. */
   abandonHandled(): Promise<void> {
     return this.#handled.abandon();
   }
 
-  /** The input as extensions leave it; undefined when one has dealt with it. */
+  /** The input as changed by extensions; undefined if an extension handled it. */
   async #changed<Input extends PromptInput>(
     text: string,
     options: Input & Pick<PromptOptions, "source">,
@@ -261,7 +266,7 @@ export class PromptIntake {
       { text, images: options.images },
       {
         source: options.source ?? "rpc",
-        // Said only when the input is really to be queued.
+        // Given only if the input will really be queued.
         ...(driver.isRunning ? { streamingBehavior } : {}),
       },
     );
@@ -273,7 +278,7 @@ export class PromptIntake {
     behavior: QueueName | undefined,
     { prompt, orCalledOff }: { prompt: PromptIdentity; orCalledOff: OrCalledOff },
   ): Promise<PromptAcceptance> {
-    // A run may have begun while the input was prepared.
+    // A run may have started while the input was prepared.
     if (this.#options.driver.isRunning && behavior === undefined) throw new SessionError("busy");
     const queueName = behavior ?? "followUp";
     const added = await this.#added(message, queueName, orCalledOff);
@@ -284,7 +289,7 @@ export class PromptIntake {
     return { disposition, promptId, ...(itemId === undefined ? {} : { itemId }), result };
   }
 
-  /** From here on the prompt is in the session. */
+  /** Registers the prompt; from here on it is part of the session. */
   #expect(
     message: UserMessage,
     prompt: PromptIdentity,
@@ -298,9 +303,9 @@ export class PromptIntake {
     return this.#prompts.accept(message, prompt);
   }
 
-  /** What becomes of a prompt that the session already has; undefined for a new one. */
+  /** The result of a prompt that the session already has; undefined for a new one. */
   #known(identity: PromptIdentity, options: PromptOptions): PromptAcceptance | undefined {
-    // An id that the host has just made is in no session.
+    // A generated id is new in every session.
     if (options.promptId === undefined) return undefined;
     const { promptId } = identity;
     const { log } = this.#options.conversation;
@@ -310,7 +315,7 @@ export class PromptIntake {
     return { disposition: "duplicate", promptId, result };
   }
 
-  /** Goes on with a prompt whose run ended with its host, if that is asked for. */
+  /** Continues a prompt whose run ended with its host, if the options ask for that. */
   async #resumed(
     identity: PromptIdentity,
     options: PromptOptions,
@@ -324,21 +329,22 @@ export class PromptIntake {
     const result = resumePrompt(await askingFor(identity, options), this.#prompts, this.#options);
     if (result !== undefined) return { disposition: "started" as const, promptId, result };
     if (this.#announced.has(promptId)) return known;
-    // The host that ran it may have died before it said so. The answer of above has heard the replies.
+    // The earlier host may have died before it announced the result. The first answer has already seen the replies, so
+    // a new one is needed.
     const { answer } = await askingFor(identity, options);
     const ended = storedOutcome(this.#options.conversation.log, { ...identity, answer });
     setImmediate(() => void this.#announce([ended.outcome]));
     return { ...known, result: Promise.resolve(ended.result) };
   }
 
-  /** A new prompt begins: one that is paused does not go on. */
+  /** A new prompt begins, so a paused one will not continue. */
   #closePaused(): void {
     const promptId = this.#options.limits.close();
     if (promptId === undefined) return;
     void this.#announce([{ id: undefined, promptId, status: "aborted" }]);
   }
 
-  /** What extensions put behind the message that begins a run. */
+  /** Messages that extensions add after the message that begins a run. */
   async #added(
     message: AgentMessage,
     queueName: QueueName,

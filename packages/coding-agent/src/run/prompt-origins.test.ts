@@ -24,8 +24,8 @@ async function create(
 
 const slowCall = turn(toolCall("bash", { command: "sleep 0.1" }));
 
-describe("the cause of events", () => {
-  it("is the prompt of their run, in a row without gaps", async () => {
+describe("the prompt id of events", () => {
+  it("is that of their run's prompt, with sequence numbers without gaps", async () => {
     const { session, told } = await create(["one", "two"]);
     session.setName("before any run");
     await session.prompt("go", { promptId: "first" });
@@ -52,7 +52,7 @@ describe("the cause of events", () => {
     expect(promptOf("prompt_result")).toEqual(["first"]);
   });
 
-  it("is absent from a compaction that a client asked for", async () => {
+  it("is absent from a compaction that a client requested", async () => {
     const { session, promptOf } = await create(["one", "two", "a summary", "and another"]);
     session.settings.override("compaction.keepRecentTokens", 1);
     await session.prompt("first");
@@ -61,7 +61,7 @@ describe("the cause of events", () => {
     expect(promptOf("compaction_start")).toEqual([undefined]);
   });
 
-  it("is in order for a listener whose predecessor causes an event", async () => {
+  it("comes with ordered sequence numbers even if an earlier listener causes an event", async () => {
     const { session } = await createTestSession(["one"]);
     session.subscribe(({ type }) => {
       if (type === "agent_start") session.setName("named by a listener");
@@ -77,8 +77,8 @@ describe("the cause of events", () => {
   });
 });
 
-describe("a prompt with an id of its own", () => {
-  it("starts nothing when the session has it, and gives the result of the first", async () => {
+describe("a prompt with a client's id", () => {
+  it("starts nothing if the session knows the id, and returns the first result", async () => {
     const { session, promptOf } = await create([slowCall, "done"]);
     const first = session.prompt("go", { promptId: "mine" });
     const second = await session.submit("go", { promptId: "mine" });
@@ -91,7 +91,7 @@ describe("a prompt with an id of its own", () => {
     expect(promptOf("prompt_result")).toEqual(["mine"]);
   });
 
-  it("is known when the session is opened again, also in a fork", async () => {
+  it("is known when the session is opened again, even in a fork", async () => {
     const { session, written, folder } = await create(["one", "two"]);
     await session.prompt("go", { promptId: "mine" });
     await session.prompt("and on");
@@ -115,14 +115,14 @@ describe("a prompt with an id of its own", () => {
     expect(await session.prompt("go", { promptId: "mine" })).toMatchObject({ text: "one" });
   });
 
-  it("is refused when it has other characters", async () => {
+  it("is refused if its id has other characters", async () => {
     const { session } = await create([]);
     await expect(session.submit("go", { promptId: "a b" })).rejects.toThrow("promptId");
   });
 });
 
 describe("a queued prompt", () => {
-  it("is named, and can be taken back", async () => {
+  it("has an item id, and can be removed", async () => {
     const { session, told, promptOf } = await create([slowCall, "done"]);
     const first = session.prompt("go");
     const queued = await session.submit("not this", { streamingBehavior: "followUp" });

@@ -3,14 +3,14 @@ import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 
 export interface MessageOrigin {
   readonly promptId: string;
-  /** Set while it is queued. */
+  /** Set while the prompt is queued. */
   readonly itemId?: string | undefined;
-  /** The text that joins it in requests only. */
+  /** The text that is added to the message in requests only. */
   readonly note?: string | undefined;
   readonly trace?: PromptTrace | undefined;
 }
 
-/** Knows which prompt a message is, and which prompt the current events belong to. */
+/** Tracks which prompt a message is, and which prompt the current events belong to. */
 export class PromptOrigins {
   readonly #origins = new WeakMap<AgentMessage, MessageOrigin>();
   #current: string | undefined;
@@ -22,14 +22,16 @@ export class PromptOrigins {
     return this.#current;
   }
 
-  /** Who asks for the next reply: the user with the first request of a prompt, then the agent. */
+  /**
+   * The initiator of the next reply: the user for the first request of a prompt, then the agent.
+   */
   nextInitiator(): "user" | "agent" {
     const isFirst = this.#current !== undefined && this.#current !== this.#asked;
     this.#asked = this.#current;
     return isFirst ? "user" : "agent";
   }
 
-  /** The prompt that a message is; undefined for messages of the model, tools and extensions. */
+  /** The prompt that a message is; undefined for messages from the model, tools and extensions. */
   of(message: AgentMessage): MessageOrigin | undefined {
     return this.#origins.get(message);
   }
@@ -38,28 +40,28 @@ export class PromptOrigins {
     this.#origins.set(message, origin);
   }
 
-  /** An extension has replaced a message. */
+  /** Moves the origin of a message to the one that replaces it. */
   transfer(from: AgentMessage, to: AgentMessage): void {
     const origin = this.#origins.get(from);
     if (origin !== undefined) this.#origins.set(to, origin);
   }
 
-  /** A run begins; one that continues another belongs to the same prompt. */
+  /** Notes the start of a run; a run that continues another belongs to the same prompt. */
   beginRun(input: readonly AgentMessage[]): void {
     for (const message of input.toReversed()) this.noteDelivery(message);
   }
 
-  /** A run goes on that another host began. */
+  /** Notes the continuation of a run that another host began. */
   continueRun(promptId: string | undefined): void {
     this.#current = promptId ?? this.#current;
   }
 
-  /** A message becomes part of the conversation: what follows belongs to its prompt. */
+  /** Notes that a message became part of the conversation: later events belong to its prompt. */
   noteDelivery(message: AgentMessage): void {
     this.#current = this.#origins.get(message)?.promptId ?? this.#current;
   }
 
-  /** Nothing runs any more; returns the prompt of the last run. */
+  /** Notes that nothing is running, and returns the prompt of the last run. */
   end(): string | undefined {
     const last = this.#current;
     this.#current = undefined;

@@ -6,10 +6,10 @@ import { CodedError, errorMessage, lastReplyText } from "@tau-agent/rpc-protocol
 import { type OutputAnswer, type OutputResult, SparseSet } from "@tau-agent/system";
 import type { PausedBy } from "./step-limits.ts";
 
-/** How an accepted prompt ended, as its event tells. */
+/** How an accepted prompt ended, as its event reports it. */
 export type PromptOutcome = Pick<PromptResult, "id" | "status" | "error" | "code" | "pausedBy"> & {
   readonly promptId: string;
-  /** For a prompt with an output schema. */
+  /** The answer of a prompt with an output schema. */
   readonly answer?: OutputResult | undefined;
 };
 
@@ -17,15 +17,15 @@ export interface PromptIdentity {
   readonly promptId: string;
   readonly id: string | number | undefined;
   /**
-   * Steering and follow-up messages and prompts of extensions are awaited, too, but only a client's
-   * prompts have a result to announce.
+   * Whether the result is announced. Steering, follow-ups and prompts of extensions are awaited,
+   * too, but only a client's prompts have a result to announce.
    */
   readonly isAnnounced: boolean;
-  /** The answer to come of a prompt with an output schema. */
+  /** The pending answer of a prompt with an output schema. */
   readonly answer?: OutputAnswer | undefined;
-  /** The span it names. */
+  /** The span that the prompt names. */
   readonly traceparent?: string | undefined;
-  /** Its run goes on that another host began, and nobody has asked for that. */
+  /** Whether its run was continued from another host without a request to resume it. */
   readonly isUnclaimed?: boolean | undefined;
 }
 
@@ -64,10 +64,10 @@ export interface RunStop {
   readonly pausedBy: (promptId: string) => PausedBy | undefined;
 }
 
-/** Follows every accepted prompt to its result. */
+/** Tracks every accepted prompt until its result. */
 export class PromptTracker {
   #prompts: AcceptedPrompt[] = [];
-  /** Prompts that nobody had claimed when their results came. */
+  /** Prompts whose results came before anyone claimed them. */
   readonly #unheard = new SparseSet<string>();
 
   /** Notes a prompt and returns the promise of its result. */
@@ -76,9 +76,9 @@ export class PromptTracker {
   }
 
   /**
-   * Notes a prompt whose messages are in the conversation already.
+   * Notes a prompt whose messages are already in the conversation.
    *
-   * @param messages - its own first
+   * @param messages - the prompt's own message first
    */
   takeUp(
     messages: readonly [AgentMessage, ...AgentMessage[]],
@@ -102,26 +102,26 @@ export class PromptTracker {
     return added;
   }
 
-  /** Whether the result of a prompt came to nobody who had asked for it; true once. */
+  /** Whether the result of a prompt came before anyone had claimed it; true only once. */
   takeUnheard(promptId: string): boolean {
     return this.#unheard.delete(promptId);
   }
 
-  /** Whether somebody waits for the result of a prompt; not so where only its run was taken up. */
+  /** Whether anyone waits for the result of a prompt; false if only its run was continued. */
   isClaimed(promptId: string): boolean {
     const prompt = this.#prompts.find((each) => each.promptId === promptId);
     return prompt !== undefined && prompt.isUnclaimed !== true;
   }
 
-  /** The result to come of an accepted prompt; undefined once it has come. */
+  /** The pending result of an accepted prompt; undefined once it is available. */
   find(promptId: string): Promise<PromptResult> | undefined {
     return this.#prompts.find((prompt) => prompt.promptId === promptId)?.result;
   }
 
   /**
-   * A message has become part of the conversation.
+   * Notes that a message has become part of the conversation.
    *
-   * @param promptId - the prompt that it is, also if an extension has replaced the message
+   * @param promptId - the prompt that the message is, even if an extension has replaced the message
    */
   noteRecorded(message: AgentMessage, promptId: string | undefined): void {
     for (const prompt of this.#prompts) {
@@ -131,10 +131,11 @@ export class PromptTracker {
   }
 
   /**
-   * A run ended and will not be retried: that is the result of the prompts it answered.
+   * Records the end of a run that will not be retried as the result of the prompts it answered.
    *
    * @param stop - what stopped it, if anything did
-   * @returns undoes this, as long as the result was not delivered, if the run continues after all
+   * @returns a function that undoes this before the result is delivered, in case the run continues
+   *   after all
    */
   noteRunEnd(
     input: readonly AgentMessage[],
@@ -169,9 +170,9 @@ export class PromptTracker {
   }
 
   /**
-   * Messages left a queue without being delivered: their prompts were aborted.
+   * Ends the prompts of messages that left a queue undelivered as aborted.
    *
-   * @param announcesAll - also those that are not announced otherwise
+   * @param announcesAll - whether to include prompts that are not announced otherwise
    */
   drop(messages: readonly AgentMessage[], announcesAll = false): PromptOutcome[] {
     const dropped = this.#prompts.filter((prompt) => messages.includes(prompt.message));
@@ -183,7 +184,7 @@ export class PromptTracker {
     });
   }
 
-  /** The conversation is abandoned: unanswered prompts were aborted. */
+  /** Ends unanswered prompts as aborted, because the conversation is abandoned. */
   abandon(): PromptOutcome[] {
     for (const prompt of this.#prompts) {
       const { id, promptId } = prompt;
@@ -193,7 +194,7 @@ export class PromptTracker {
   }
 }
 
-/** An outcome with what came of the answer, if one was asked for. */
+/** An outcome with the result of the answer, if the prompt asked for one. */
 export function withAnswer(
   outcome: PromptOutcome,
   answer: OutputAnswer | undefined,
@@ -237,7 +238,7 @@ function outcomeOf(
   return { ...prompt, status: "completed" };
 }
 
-/** The code of what failed a prompt; of a reply that its vendor failed without a reason, nothing was thrown. */
+/** The code of the failure; a reply that failed at the vendor without a reason threw nothing. */
 function codeOf(failure: unknown): PromptResult["code"] {
   if (failure instanceof CodedError || isProviderError(failure)) return failure.code;
   return failure === undefined ? "unknown" : "internal";

@@ -3,7 +3,7 @@ import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 import { type AgentQueues, queuedTexts, queuesOf, textOfQueued } from "./agent-queues.ts";
 import type { PromptOrigins } from "./prompt-origins.ts";
 
-/** Tells clients what waits in an agent's queues when that has changed. */
+/** Reports an agent's queues to clients when they have changed. */
 export class QueueReport {
   readonly #agent: AgentQueues;
   readonly #origins: PromptOrigins;
@@ -16,7 +16,7 @@ export class QueueReport {
     this.#emit = emit;
   }
 
-  /** Announces the queues, unless the same messages wait as when they were last announced. */
+  /** Announces the queues, unless they are the same as in the last announcement. */
   update(): void {
     const queued = queuesOf(this.#agent).flatMap(({ queue }) => queue.messages);
     const isSame = queued.every((message, index) => message === this.#announced[index]);
@@ -25,7 +25,7 @@ export class QueueReport {
     this.#emit({ type: "queue_update", ...queuedTexts(this.#agent), items: this.#items() });
   }
 
-  /** Takes one message out; undefined if none that waits has this id. */
+  /** Removes a message; undefined if no queued message has this id. */
   remove(itemId: string): { readonly text: string; readonly message: AgentMessage } | undefined {
     for (const { queue } of queuesOf(this.#agent)) {
       const message = queue.messages.find((each) => this.#origins.of(each)?.itemId === itemId);
@@ -37,7 +37,7 @@ export class QueueReport {
     return undefined;
   }
 
-  /** Empties all queues and returns what waited in them. */
+  /** Empties all queues and returns their messages. */
   clear(): { texts: { steering: string[]; followUp: string[] }; messages: AgentMessage[] } {
     const steering = this.#agent.steering.clear();
     const followUp = [...this.#agent.nextTurn.clear(), ...this.#agent.followUp.clear()];
@@ -48,7 +48,7 @@ export class QueueReport {
     };
   }
 
-  /** Messages of extensions are not prompts. */
+  /** Messages from extensions are not prompts. */
   #items(): QueueItem[] {
     return queuesOf(this.#agent).flatMap(({ kind, queue }) =>
       queue.messages.flatMap((message) => {

@@ -5,44 +5,43 @@ import { type Conversation, SETUP_ENTRY, type SessionTree } from "@tau-agent/ses
 import { SparseSet } from "@tau-agent/system";
 import { type MessagesAt, PastRequests, type Setup } from "./past-requests.ts";
 
-/** The type of the message that brings changed context files and skills to the model. */
+/** The type of the message with changed context files and skills. */
 const CHANGED_TEXTS = "context_changed";
 
-/** What it would be by the session's tools and files as they are now. */
+/** The setup according to the session's current tools and files. */
 export interface WantedSetup extends Setup {
   readonly tools: readonly AgentTool[];
 }
 
 export interface RequestSetupOptions {
   readonly conversation: () => Pick<Conversation, "append" | "add" | "messages">;
-  /** Whether a tool's text is the host's or a server's, and not chosen by the session's user. */
+  /** Whether a tool's text comes from the host or a server rather than from the session's user. */
   readonly isFixed: (tool: AgentTool) => boolean;
-  /** What a request read of the conversation at a time. */
+  /** Converts messages to what the model read at a time. */
   readonly toLlmMessages: MessagesAt;
 }
 
 /**
- * Keeps what requests begin with as it was first sent, also for the next process that opens the session: a
- * vendor reads from its cache only what it has seen byte for byte. Context files and skills that have
- * changed since reach the model in a message.
+ * Keeps the beginning of requests as it was first sent, even across processes, because a vendor's cache only matches
+ * identical bytes. The model learns of later changes to context files and skills through a message.
  */
 export class RequestSetup {
   readonly #options: RequestSetupOptions;
   #current: Setup | undefined;
   /** The requests of earlier processes. */
   #past: PastRequests | undefined;
-  /** The models that have been given those, by name. */
+  /** The models that have received those earlier requests, by name. */
   readonly #repeated = new SparseSet<string>();
-  /** Nothing was sent by this process yet: servers may not be up. */
+  /** Whether this process has not sent anything yet: servers may still be starting. */
   #isResumed = false;
-  /** Whether the model has been told of changed texts. */
+  /** Whether the model may already have been told about changed texts. */
   #mayBeTold = false;
 
   constructor(options: RequestSetupOptions) {
     this.#options = options;
   }
 
-  /** Goes on with what the requests of another log began with. */
+  /** Continues with the beginning of another log's requests. */
   restore(tree: Pick<SessionTree, "parsed">): void {
     this.#past = new PastRequests(tree);
     this.#repeated.clear();
@@ -51,7 +50,7 @@ export class RequestSetup {
     this.#mayBeTold = this.#current !== undefined;
   }
 
-  /** What the next request begins with; stored when it changes. */
+  /** The beginning of the next request; stored when it changes. */
   settle(wanted: WantedSetup): Setup {
     const known = this.#current;
     const next = known === undefined ? definitionsOf(wanted) : this.#continue(known, wanted);
@@ -64,17 +63,17 @@ export class RequestSetup {
     return next;
   }
 
-  /** Whether requests begin with what was kept, so that there may be something to tell. */
+  /** Whether a beginning was kept, so that there may be changes to report. */
   get isKept(): boolean {
     return this.#current !== undefined;
   }
 
-  /** Whether requests declare a tool; undefined before the first. */
+  /** Whether requests declare a tool; undefined before the first request. */
   declares(name: string): boolean | undefined {
     return this.#current?.tools.some((tool) => tool.name === name);
   }
 
-  /** What requests of earlier processes were made of; given once for each model, with its first request. */
+  /** The requests of earlier processes; returned once for each model, with its first request. */
   takeEarlier(model: Model, messages: readonly AgentMessage[]): Context["earlier"] {
     const past = this.#past;
     const name = `${model.provider}/${model.id}`;
@@ -83,7 +82,7 @@ export class RequestSetup {
     return past.of(model, messages, this.#options.toLlmMessages);
   }
 
-  /** Tells the model of context files and skills that are not as its instructions have them. */
+  /** Tells the model about context files and skills that differ from its instructions. */
   tellChanges(system: string): void {
     const known = this.#current?.system;
     if (known === undefined || (known === system && !this.#mayBeTold)) return;
@@ -140,7 +139,10 @@ function isSameText(left: ToolDefinition, right: ToolDefinition): boolean {
   return JSON.stringify(definitionOf(left)) === JSON.stringify(definitionOf(right));
 }
 
-/** Parts of the instructions that follow files and servers, not who uses the session. */
+/**
+ * The parts of the instructions that depend on files and servers rather than on the user of the
+ * session.
+ */
 const changing = /\n*<(project_context|skills|mcp_servers)>\n[\s\S]*?\n<\/\1>/g;
 
 function outlineOf(system: string): string {

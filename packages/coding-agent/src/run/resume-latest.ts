@@ -16,14 +16,14 @@ export function unfinishedPromptId(log: Pick<SessionLogView, "tree">): string | 
   return latest === undefined || hasEnded(latest.messages) ? undefined : latest.promptId;
 }
 
-/** Goes on with the prompt whose host died, once a client can listen; for `resume: "auto"`. */
+/** Continues the prompt whose host died, once a client can listen; for `resume: "auto"`. */
 export function resumeLatest(
   { conversation, intake, problems }: Parts,
   ready: Promise<void> = new Promise((resolve) => setImmediate(resolve)),
 ): void {
   const promptId = unfinishedPromptId(conversation.log);
   if (promptId === undefined) return;
-  // Its text is there already.
+  // The prompt's text is already in the log.
   const resumed = ready.then(() => intake.submit("resume", { promptId, resume: true }));
   resumed.catch((error: unknown) => problems.add(error));
 }

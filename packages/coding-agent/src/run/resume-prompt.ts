@@ -18,9 +18,9 @@ interface Parts {
 }
 
 /**
- * Goes on with a prompt whose run ended with its host.
+ * Continues a prompt whose run ended with its host.
  *
- * @returns the result to come; undefined if there is nothing to go on with
+ * @returns the pending result; undefined if there is nothing to continue
  */
 export function resumePrompt(
   prompt: PromptIdentity,
@@ -30,11 +30,11 @@ export function resumePrompt(
   const { promptId, answer } = prompt;
   const isPaused = limits.pausedPromptId === promptId;
   const messages = latestPrompt(conversation.log, promptId);
-  // A question that was open may have begun the run again.
+  // A repeated question may have restarted the run.
   const isOther = driver.isBusy && origins.current !== promptId;
   if (messages === undefined || isOther) return undefined;
   const problem = answer?.replay(messages);
-  // An answer may end a run after a call; one that does not fit is asked for again.
+  // An answer may also end a run right after a call; an invalid answer is requested again.
   const isOver = hasEnded(messages) && problem === undefined;
   if (isOver || answer?.isClosed === true) return undefined;
   if (answer !== undefined) outputs.add(promptId, answer);
@@ -44,7 +44,7 @@ export function resumePrompt(
   conversation.drop(cutReply(conversation.messages));
   origins.continueRun(promptId);
   const last = lastCalls(conversation.log);
-  // Calls without results are left by a host that died, or were not begun before a pause.
+  // A call has no result if its host died, or if the prompt was paused before the call began.
   const isLeft = (last?.open.length ?? 0) > 0 && (survival !== undefined || isPaused);
   const reply =
     isLeft && last !== undefined ? { message: last.message, calls: last.open } : undefined;
@@ -56,7 +56,7 @@ export function resumePrompt(
   return result;
 }
 
-/** A run goes on that another host began; its prompt has its result here. */
+/** Continues a run that another host began; this host announces the result of its prompt. */
 export function continuePrompt(
   promptId: string | undefined,
   prompts: PromptTracker,

@@ -9,7 +9,7 @@ import { LengthContinuation } from "./length-continuation.ts";
 import type { SessionHooks } from "./session-hooks.ts";
 import { TodoReminder, type TodoReminderOptions } from "./todo-reminder.ts";
 
-/** What follows a run by itself. */
+/** What automatically follows a run. */
 export type Continuation = "retry" | "fallback" | "compact" | "continue" | "remind" | "none";
 
 export interface RunContinuationOptions extends TodoReminderOptions {
@@ -21,16 +21,16 @@ export interface RunContinuationOptions extends TodoReminderOptions {
 }
 
 /**
- * Decides whether a run that ended goes on by itself: a retry, with another model where no retry is left,
- * a compaction after an overflow, the rest of a reply that was cut, or a reminder of open todos.
+ * Decides whether a run continues automatically: with a retry, with another model after the last retry, with a
+ * compaction after an overflow, with the rest of a reply that was cut, or with a reminder of open todos.
  */
 export class RunContinuation {
   readonly #options: RunContinuationOptions;
   readonly #reminder: TodoReminder;
   readonly #cutReply: LengthContinuation;
-  /** One overflow is answered by one compaction; a second in a row is final. */
+  /** Whether an overflow has already led to a compaction; a second overflow in a row is final. */
   #hasCompacted = false;
-  /** The model that answers next. */
+  /** The fallback that answers next. */
   #fallback: Fallback | undefined;
 
   constructor(options: RunContinuationOptions) {
@@ -39,7 +39,7 @@ export class RunContinuation {
     this.#cutReply = new LengthContinuation(options);
   }
 
-  /** What follows this run; a promise only where fallbacks have to be looked at. */
+  /** Decides what follows a run; a promise only if fallbacks have to be checked. */
   decide(outcome: RunOutcome, signal: AbortSignal): Continuation | Promise<Continuation> {
     const { retry, answering, compaction } = this.#options;
     this.#reminder.noteRun(outcome);
@@ -57,10 +57,9 @@ export class RunContinuation {
   }
 
   /**
-   * Does what {@link decide} said.
+   * Carries out the decision of {@link decide}.
    *
-   * @returns the messages it goes on with, besides the conversation as it is then; undefined when it
-   *   is over
+   * @returns the messages to add to the conversation before it continues; undefined if the run is over
    */
   async proceed(
     continuation: Continuation,
@@ -109,7 +108,7 @@ export class RunContinuation {
     return !signal.aborted;
   }
 
-  /** Before the session settles, extensions may ask for one more turn. */
+  /** Asks extensions for one more turn before the session settles. */
   async #isKeptGoing({ aborted, failure, reply }: RunOutcome): Promise<boolean> {
     const { agent, hooks } = this.#options;
     const hasQueued = agent.steering.size + agent.followUp.size > 0;
@@ -117,7 +116,7 @@ export class RunContinuation {
     return hooks.beforeSettle(reply?.message.stopReason === "error" ? "error" : "completed");
   }
 
-  /** A reply came that did not fail. */
+  /** Notes a reply that did not fail. */
   async noteReply(): Promise<void> {
     this.#hasCompacted = false;
     this.#options.answering.noteReply();
@@ -134,7 +133,7 @@ export class RunContinuation {
     }
   }
 
-  /** Asked once more: what came while the run's end was told may be queued, or have used up a budget. */
+  /** Checked again: while the end of the run was announced, messages may have been queued, or a budget used up. */
   async #remind(outcome: RunOutcome, signal: AbortSignal): Promise<AgentMessage[] | undefined> {
     if (signal.aborted || !this.#reminder.isDue(outcome)) return undefined;
     const message = await this.#reminder.remind();
@@ -151,15 +150,16 @@ export class RunContinuation {
     const { compaction } = this.#options;
     this.#hasCompacted = true;
     const isDone = await quietly(compaction.run({ reason: "overflow", willRetry: true }, signal));
-    // The compaction read the conversation from the file, which keeps the failed reply.
+    // The compaction has read the conversation from the file, which includes the failed reply.
     this.#dropFailedAttempt();
     return isDone && !signal.aborted;
   }
 
   /**
-   * The failed attempt stays in the file and leaves the context.
+   * Removes the failed attempt from the context; it stays in the file.
    *
-   * @returns brings it back when no other attempt follows: clients see the same as after a reload
+   * @returns a function that restores it if no other attempt follows, so that clients see the same
+   *   as after a reload
    */
   #dropFailedAttempt(): () => void {
     const { conversation } = this.#options;
@@ -167,13 +167,15 @@ export class RunContinuation {
   }
 }
 
-/** Why the last reply of a run failed; a request that was never sent failed for want of a key. */
+/**
+ * The code of a run's last failure; a request that was never sent failed because a key was missing.
+ */
 function codeOf({ reply }: RunOutcome): string | undefined {
   if (reply?.message.stopReason !== "error") return undefined;
   return reply.error?.code ?? (reply.cause instanceof SessionError ? reply.cause.code : undefined);
 }
 
-/** Its events say how it ended. */
+/** Ignores the failure, because events report it. */
 async function quietly(work: Promise<unknown>): Promise<boolean> {
   try {
     await work;
@@ -183,7 +185,7 @@ async function quietly(work: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Whether a reply has ended that neither failed nor was aborted. */
+/** Whether an event ends a reply that neither failed nor was aborted. */
 export function isWholeReply(event: SessionEvent): boolean {
   if (event.type !== "message_end" || event.message.role !== "assistant") return false;
   const { stopReason } = event.message;

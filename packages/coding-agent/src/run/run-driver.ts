@@ -2,43 +2,42 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Agent, ResumedReply, RunOutcome } from "@tau-agent/agent";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
-/** What the owner of a {@link RunDriver} does around its runs. */
+/** What the owner of a {@link RunDriver} does before, after and between runs. */
 export interface RunDriverOptions {
   readonly agent: Agent;
-  /** Before each run, also one that continues another. */
+  /** Called before each run, including one that continues another. */
   readonly onRunBegin: (input: readonly AgentMessage[]) => void;
   /**
-   * After each run, before the next one starts.
+   * Called after each run, before the next one starts.
    *
-   * @returns the messages it continues with, none for a retry; undefined when it is over
+   * @returns the messages to continue with, none for a retry; undefined if the run is over
    */
   readonly onRunEnd: (
     input: readonly AgentMessage[],
     outcome: RunOutcome,
     signal: AbortSignal,
   ) => Promise<readonly AgentMessage[] | undefined>;
-  /** Once nothing is running and nothing is queued. */
+  /** Called once nothing is running or queued. */
   readonly onSettled: (aborted: boolean) => Promise<void>;
-  /** What else starts a run once the queues are empty. */
+  /** Returns messages that start a run once the queues are empty. */
   readonly takeNotices?: () => AgentMessage[];
-  /** Before waiting for the end of the current work. */
+  /** Called before waiting for the end of the current work. */
   readonly onStop?: () => void;
-  /** Nothing of the above may throw; errors are reported here if it does. */
+  /** Receives errors of the callbacks above, which should not throw. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Runs the agent until its queues are empty, one run at a time, and keeps other long work apart from
- * runs. The session is busy from admission on, so a second prompt queues instead of colliding with
- * a run that has not begun.
+ * Runs the agent until its queues are empty, one run at a time, and keeps other long work from overlapping runs. The
+ * session is busy from admission on, so a second prompt queues instead of colliding with a run that has not begun.
  */
 export class RunDriver {
   readonly #options: RunDriverOptions;
   #controller: AbortController | undefined;
   #isWorking = false;
-  /** Queued messages wait, because other work comes first. */
+  /** Whether queued messages wait because other work comes first. */
   #isHeld = false;
-  /** The last run ended while held; its end has not been announced. */
+  /** The last run, if it ended during a hold and its end has not been announced. */
   #unsettled: RunOutcome | undefined;
   #runEnded: PromiseWithResolvers<void> | undefined;
   #idle: Promise<void> = Promise.resolve();
@@ -62,12 +61,12 @@ export class RunDriver {
     return this.#isWorking;
   }
 
-  /** Aborted with the current work. */
+  /** Aborts with the current work. */
   get signal(): AbortSignal | undefined {
     return this.#controller?.signal;
   }
 
-  /** Resolves once nothing is running and nothing is queued. */
+  /** Resolves once nothing is running or queued. */
   waitForIdle(): Promise<void> {
     return this.#idle;
   }
@@ -85,10 +84,7 @@ export class RunDriver {
     });
   }
 
-  /**
-   * Admits a run that begins with the calls of an earlier reply, once `ready` is fulfilled or the run
-   * is stopped.
-   */
+  /** Admits a run that begins with the calls of an earlier reply, once `ready` resolves or the run is stopped. */
   resume(reply: ResumedReply, ready: Promise<void>): void {
     const { signal } = this.#begin();
     const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
@@ -99,7 +95,7 @@ export class RunDriver {
   }
 
   /**
-   * Stops the current work and lets nothing queued begin until {@link perform} or {@link release}.
+   * Stops the current work and holds back queued messages until {@link perform} or {@link release}.
    */
   async hold(): Promise<void> {
     this.#isHeld = true;
@@ -107,7 +103,9 @@ export class RunDriver {
     await this.#idle;
   }
 
-  /** Ends a {@link hold}: runs `first`, or else what is queued, or else settles the session. */
+  /**
+   * Ends a {@link hold}: runs `first`, or else the queued messages, or else settles the session.
+   */
   async release(first: readonly AgentMessage[] = []): Promise<void> {
     this.#isHeld = false;
     const queued = first.length > 0 ? first : this.#takeQueued();
@@ -134,7 +132,7 @@ export class RunDriver {
       this.#runEnded?.resolve();
       this.#runEnded = undefined;
       this.#controller = undefined;
-      // If another caller has stopped this, it also continues.
+      // If another caller has started a hold meanwhile, that caller releases it.
       if (!this.#isHeld) await this.release();
       idle.resolve(this.isBusy ? this.#idle : undefined);
     }
@@ -166,13 +164,13 @@ export class RunDriver {
         input = next;
         continue;
       }
-      // What is queued waits for a run that is paused.
+      // Queued messages wait while a run is paused.
       input = this.#isHeld || outcome.isPaused ? [] : this.#takeQueued();
       if (input.length === 0) break;
       this.#runEnded?.resolve();
       this.#begin();
     }
-    // From here on a new prompt starts its own run, even while listeners still receive the end of
+    // From here on, a new prompt starts its own run, even while listeners still receive the end of
     // this one.
     const ended = this.#runEnded;
     this.#controller = undefined;

@@ -17,12 +17,12 @@ export interface RunEndOptions {
   readonly conversation: Pick<Conversation, "log">;
   readonly origins: PromptOrigins;
   readonly telemetry?: Pick<SessionTelemetry, "endRun"> | undefined;
-  /** Records the files as a prompt has left them. */
+  /** Records the state of the files after a prompt. */
   readonly rewind: { endPrompt(): Promise<void> };
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
 }
 
-/** What is recorded and told when a run ends, and when nothing follows it any more. */
+/** Records and announces the end of a run, and the state when nothing follows it. */
 export class RunEnd {
   readonly #options: RunEndOptions;
 
@@ -30,7 +30,7 @@ export class RunEnd {
     this.#options = options;
   }
 
-  /** Ends a run and returns the messages it goes on with; undefined when it is over. */
+  /** Ends a run and returns the messages to continue with; undefined if it is over. */
   async end(
     input: readonly AgentMessage[],
     outcome: RunOutcome,
@@ -56,20 +56,20 @@ export class RunEnd {
     const { continuation, intake, problems, bash, conversation, emit } = this.#options;
     const decided = continuation.decide(outcome, signal);
     const decision = typeof decided === "string" ? decided : await decided;
-    // Aborted while fallbacks were looked at.
+    // The run may have been aborted while fallbacks were checked.
     const ended = decision === decided ? outcome : { ...outcome, aborted: signal.aborted };
     const isOver = decision === "none";
     const takeBack = isOver ? intake.noteRunEnd(input, ended) : undefined;
     if (outcome.failure !== undefined) problems.add(outcome.failure);
     problems.attempt(() => bash.recordHeld());
     problems.attempt(() => conversation.log.endTurn());
-    // Before clients learn of the end, and change files themselves.
+    // First, because clients that are notified may change files themselves.
     await this.#options.rewind.endPrompt();
-    // A reminder or a continuation is not a retry: the run's replies stay.
+    // A reminder or a continuation is not a retry: the replies of the run stay.
     const willRetry = decision === "retry" || decision === "fallback" || decision === "compact";
     await emit({ type: "agent_end", messages: [...outcome.messages], willRetry });
     const next = await continuation.proceed(decision, outcome, signal);
-    // Extensions may let it go on although nothing asked for it.
+    // An extension may have asked for another turn.
     if (next !== undefined) takeBack?.();
     else if (!isOver) {
       intake.noteRunEnd(input, { ...outcome, aborted: signal.aborted });
@@ -77,12 +77,12 @@ export class RunEnd {
     return next;
   }
 
-  /** Nothing runs and nothing waits any more. */
+  /** Announces that nothing is running or queued. */
   async settle(aborted: boolean): Promise<void> {
     const { intake, problems, bash, origins, emit } = this.#options;
-    // At once: another run may begin before listeners have received the end of this one.
+    // Read synchronously: another run may begin before listeners have received the end of this one.
     const promptId = origins.end();
-    // Results that came while listeners heard of the run's end.
+    // Records results that arrived while listeners received the run's end.
     problems.attempt(() => bash.recordHeld());
     await emit({ type: "agent_settled", aborted }, promptId);
     await intake.announceResults();

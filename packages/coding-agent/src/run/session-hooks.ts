@@ -12,7 +12,7 @@ export interface InputText {
   readonly images?: readonly ImageInput[] | undefined;
 }
 
-/** Where an input comes from and how it will be delivered. */
+/** The source of an input, and how it will be delivered. */
 export interface InputSource {
   readonly source: "interactive" | "rpc" | "extension";
   readonly streamingBehavior?: "steer" | "followUp" | undefined;
@@ -53,7 +53,7 @@ export interface ShellRequest {
   readonly excludeFromContext: boolean;
   readonly signal: AbortSignal;
   readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
-  /** Takes keys out of the output that is kept; the deltas have one of their own. */
+  /** Masks keys in the output that is kept; deltas have their own mask. */
   readonly mask?: OutputMask | undefined;
 }
 
@@ -62,31 +62,32 @@ export interface ShellRequest {
  */
 export interface SessionHooks {
   readonly tools: ToolHooks;
-  /** Announces the session's beginning, once; resolves when all handlers are done. */
+  /** Announces the start of the session, once; resolves when all handlers are done. */
   begin(): Promise<void>;
   /** The command that a prompt invokes; it runs at once. */
   findCommand(text: string): { readonly name: string; run(): Promise<void> } | undefined;
   /** Undefined if an extension handled the input. */
   changeInput(input: InputText, source: InputSource): Promise<InputText | undefined>;
   /**
-   * Messages to send along with the one that begins a run; also chooses the run's system prompt.
+   * Returns messages to send along with the one that begins a run; also determines the run's system
+   * prompt.
    */
   beforeRun(message: AgentMessage): Promise<AgentMessage[]>;
   /** The system prompt of the current run. */
   systemPrompt(base: string): string;
   headers(headers: Readonly<Record<string, string | null>>): Promise<Record<string, string | null>>;
   changeContext(context: RequestContext): Promise<RequestContext>;
-  /** Whether another turn follows the one that has just ended, whatever its outcome. */
+  /** Whether another turn follows the last one, whatever its outcome. */
   wantsNextTurn(): boolean;
   /** Whether a run with nothing left to do continues anyway. */
   beforeSettle(outcome: "completed" | "error"): Promise<boolean>;
-  /** The message as it will be stored. */
+  /** Returns a message as it will be stored. */
   finishMessage<Message extends AgentMessage>(message: Message): Promise<Message>;
   /** Whether the change is cancelled. */
   isCancelled(change: SessionChange, detail: ChangeDetail): Promise<boolean>;
-  /** The session is about to be replaced. */
+  /** Called before another session replaces this one. */
   leave(change: SessionChange, targetPath?: string): Promise<void>;
-  /** Another session has replaced this one. */
+  /** Called after another session has replaced this one. */
   enter(change: SessionChange, previousPath: string | undefined): Promise<void>;
   decideMove(move: TreeMove, signal: AbortSignal): Promise<TreeDecision>;
   noteMove(
@@ -99,24 +100,24 @@ export interface SessionHooks {
     request: CompactionRequest,
     signal: AbortSignal,
   ): Promise<CompactionDecision>;
-  /** A result instead of running the command; undefined to run it. */
+  /** A result that replaces the command; undefined to run the command. */
   runShell(request: ShellRequest): Promise<BashResult | undefined>;
   noteModel(model: Model, previous: Model | undefined, source: "set" | "cycle"): void;
   /** A client's answer to a dialog; late and unknown ones are ignored. */
   answer(response: ExtensionUiResponse): void;
   /** Commands that run at once, for the list of commands. */
   commandInfos(): CommandInfo[];
-  /** Dismisses open dialogs, because their run was aborted. */
+  /** Dismisses open dialogs because their run was aborted. */
   dismissDialogs(): void;
-  /** Whether anyone listens to an event of this name. */
+  /** Whether any handler listens to an event of this name. */
   hears(event: string): boolean;
   /**
-   * Reads settings, texts and extensions again.
+   * Reloads settings, texts and extensions.
    *
    * @throws {SessionError} `busy` during a run
    */
   refresh(): Promise<void>;
-  /** The session ends for good. */
+  /** Called when the session ends for good. */
   end(): Promise<void>;
 }
 

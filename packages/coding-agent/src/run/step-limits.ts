@@ -3,9 +3,9 @@ import { SparseMap, SparseSet } from "@tau-agent/system";
 
 /** How far a prompt goes before it pauses. */
 export interface Until {
-  /** So many replies with their tools. */
+  /** The maximum number of replies, including their tool calls. */
   readonly turns?: number | undefined;
-  /** No reply and no tool begins after this time. */
+  /** After this time, no reply and no tool call begins. */
   readonly ms?: number | undefined;
 }
 
@@ -18,7 +18,7 @@ interface Limit {
   turns: number;
 }
 
-/** Pauses prompts after so many steps (decision 64). A prompt that is resumed counts from 0 again. */
+/** Pauses prompts at their limits (decision 64). A resumed prompt counts from 0 again. */
 export class StepLimits {
   readonly #maxTurns: () => number | undefined;
   readonly #asked = new SparseMap<string, Until>();
@@ -30,14 +30,14 @@ export class StepLimits {
     this.#maxTurns = maxTurns;
   }
 
-  /** A prompt says how far it goes; counted from when its run begins. */
+  /** Sets a prompt's limits; they count from the start of its run. */
   ask(promptId: string, until: Until | undefined): void {
     if (until !== undefined) this.#asked.set(promptId, until);
     else this.#asked.delete(promptId);
     if (this.#limit?.promptId === promptId) this.#limit = undefined;
   }
 
-  /** A run begins, or goes on. */
+  /** Notes that a run begins or continues. */
   begin(promptId: string | undefined): void {
     if (promptId === undefined || this.#limit?.promptId === promptId) return;
     const until = this.#asked.get(promptId) ?? {};
@@ -45,12 +45,12 @@ export class StepLimits {
     if (this.#paused?.promptId === promptId) this.#paused = undefined;
   }
 
-  /** A reply has come, and its tools have run. */
+  /** Notes a reply whose tools have run. */
   noteTurn(): void {
     if (this.#limit !== undefined) this.#limit.turns += 1;
   }
 
-  /** Whether the run pauses here, where it would go on otherwise. */
+  /** Whether the run pauses here instead of continuing. */
   pause(): boolean {
     const by = this.#reached();
     if (by === undefined || this.#limit === undefined) return false;
@@ -58,7 +58,7 @@ export class StepLimits {
     return true;
   }
 
-  /** Whether no more tools begin. */
+  /** Whether no more tool calls may begin. */
   get isOverTime(): boolean {
     return this.#reached() === "ms";
   }
@@ -72,7 +72,10 @@ export class StepLimits {
     return this.#paused?.promptId === promptId ? this.#paused.by : undefined;
   }
 
-  /** Another prompt begins: the paused one does not go on. Returns its id. */
+  /**
+   * Notes that another prompt begins, so that the paused one will not continue. Returns the id of
+   * the paused prompt.
+   */
   close(): string | undefined {
     const promptId = this.#paused?.promptId;
     this.#paused = undefined;
@@ -80,7 +83,7 @@ export class StepLimits {
     return promptId;
   }
 
-  /** @throws {SessionError} `prompt_not_paused`: another prompt has closed it */
+  /** @throws {SessionError} `prompt_not_paused` if another prompt has closed it */
   checkResumable(promptId: string): void {
     if (this.#closed.has(promptId)) throw new SessionError("prompt_not_paused", { promptId });
   }

@@ -8,7 +8,7 @@ import {
   withAnswer,
 } from "./prompt-tracker.ts";
 
-/** How a prompt ended that the session has from before, as its entries tell. */
+/** The outcome of an earlier prompt of the session, according to its entries. */
 export function storedOutcome(
   log: Pick<SessionLog, "tree">,
   { id, promptId, answer }: PromptIdentity,
@@ -19,7 +19,7 @@ export function storedOutcome(
   return { outcome, result: promptResult(outcome, messages) };
 }
 
-/** The messages of a prompt, its own first; none if it is not on the branch. */
+/** The messages of a prompt, its own message first; none if it is not on the branch. */
 function messagesOf(log: Pick<SessionLog, "tree">, promptId: string): readonly AgentMessage[] {
   for (const prompt of branchPrompts(log)) {
     if (prompt.promptId === promptId) return prompt.messages;
@@ -33,7 +33,7 @@ function endOf(
   const reply = messages.findLast(({ role }) => role === "assistant");
   if (reply?.role !== "assistant") return { status: "aborted" };
   const { stopReason, errorMessage } = reply;
-  // Entries have no code.
+  // Entries do not record a code.
   if (stopReason === "error") return { status: "error", error: errorMessage, code: "unknown" };
   return { status: stopReason === "aborted" ? "aborted" : "completed" };
 }

@@ -6,7 +6,7 @@ import type { DurableCalls } from "../durability/durable-calls.ts";
 
 type SurvivingConversation = Pick<Conversation, "log" | "add" | "resumeCalls">;
 
-/** What a session does so that its effects survive its host (decision 63). What does it is loaded at the start. */
+/** Makes a session's effects survive its host (decision 63). The code for this is loaded at the start. */
 export class Survival {
   readonly #load: () => Promise<DurableCalls>;
   readonly #conversation: () => SurvivingConversation;
@@ -20,7 +20,7 @@ export class Survival {
   }
 
   /**
-   * Takes the session over from the host that had it before.
+   * Takes the session over from an earlier host.
    *
    * @throws {SessionError} `durability_unavailable`
    */
@@ -36,12 +36,12 @@ export class Survival {
     }
   }
 
-  /** The session goes on with another log. */
+  /** To be called when the session continues with another log. */
   adoptLog(log: SessionLog): void {
     void this.#calls?.openLog(log).catch(() => undefined);
   }
 
-  /** Calls that have started are not decided again: they never start again. */
+  /** Skips the gate for calls that have already started: they never start again. */
   hooks(gate: ToolHooks): ToolHooks {
     return {
       beforeToolCall: async (call, tool, signal): Promise<BeforeToolCallResult | undefined> => {
@@ -61,12 +61,12 @@ export class Survival {
     return (await this.#loaded.promise).run(call, execute, signal);
   }
 
-  /** A result is stored. */
+  /** To be called when a result is stored. */
   noteResult({ toolCallId }: ToolResultMessage): void {
     this.#calls?.noteResult(toolCallId);
   }
 
-  /** The reply whose calls an earlier host has left without results. */
+  /** The reply whose calls an earlier host left without results. */
   openReply(log: SessionLog): ResumedReply | undefined {
     const last = lastCalls(log);
     return last === undefined || last.open.length === 0
@@ -74,7 +74,7 @@ export class Survival {
       : { message: last.message, calls: last.open };
   }
 
-  /** Another prompt begins: what an earlier host has left open ends as interrupted. */
+  /** Ends the open calls of an earlier host as interrupted, because another prompt begins. */
   async closeCalls(): Promise<void> {
     const reply = this.openReply(this.#conversation().log);
     if (reply === undefined) return;
@@ -99,7 +99,7 @@ export class Survival {
     }
   }
 
-  /** The host ends in order. */
+  /** Ends with an orderly shutdown of the host. */
   async close(): Promise<void> {
     await this.#calls?.close();
   }

@@ -17,13 +17,13 @@ export interface TodoReminderOptions {
   readonly emit: (event: SessionEvent) => void | Promise<void>;
 }
 
-/** Asks an agent that stopped with open todos to go on. */
+/** Asks an agent that stopped with open todos to continue. */
 export class TodoReminder {
   readonly #options: TodoReminderOptions;
   #attempts = 0;
   /**
-   * The fewest todos that were open when the agent was reminded since the user last said something.
-   * Only fewer still are progress: what is added and done again would never end.
+   * The smallest number of todos that were open at a reminder since the user's last message. Only
+   * fewer count as progress; otherwise adding and finishing items would never end.
    */
   #fewestOpen = Number.POSITIVE_INFINITY;
 
@@ -31,7 +31,7 @@ export class TodoReminder {
     this.#options = options;
   }
 
-  /** After a run: a message of the user, or finished work, restarts the count. */
+  /** Notes the end of a run: a user message or finished work resets the count. */
   noteRun({ messages }: RunOutcome): void {
     const isAsked = messages.some(({ role }) => role === "user");
     if (isAsked) this.#fewestOpen = Number.POSITIVE_INFINITY;
@@ -40,19 +40,19 @@ export class TodoReminder {
     }
   }
 
-  /** Whether this run is followed by a reminder. */
+  /** Whether a reminder follows this run. */
   isDue({ reply, aborted }: RunOutcome): boolean {
     const { agent, budget, settings, todos, tools } = this.#options;
     if (!settings.get("todoCompletion.enabled") || aborted || reply === undefined) return false;
     if (this.#attempts >= settings.get("todoCompletion.maxReminders")) return false;
-    // Messages for the next turn are delivered with the reminder.
+    // Messages for the next turn are not counted: they are delivered with the reminder.
     const isQueued = agent.steering.size + agent.followUp.size > 0;
     if (!hasStopped(reply.message) || isQueued) return false;
     if (!tools.active.some(({ name }) => name === "todo_write")) return false;
     return todos.open.length > 0 && budget.snapshot.status !== "exceeded";
   }
 
-  /** Announces a reminder and returns the message that brings it to the model. */
+  /** Announces a reminder and returns the message for the model. */
   async remind(): Promise<AgentMessage> {
     const { settings, todos } = this.#options;
     const open = [...todos.open];
@@ -75,7 +75,7 @@ export class TodoReminder {
   }
 }
 
-/** Whether the agent has nothing left to do, in its own opinion, and asks for nothing. */
+/** Whether the agent considers itself done, and asks nothing. */
 function hasStopped({ stopReason, content }: AssistantMessage): boolean {
   if (stopReason === "error" || stopReason === "aborted") return false;
   if (content.some(({ type }) => type === "toolCall")) return false;

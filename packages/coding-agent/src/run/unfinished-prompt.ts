@@ -4,10 +4,13 @@ import type { SessionLog } from "@tau-agent/sessions/log";
 import { OUTPUT_REMINDER } from "@tau-agent/system";
 import { branchPrompts } from "./branch-prompts.ts";
 
-/** Custom messages after which a run goes on. */
+/** The types of custom messages after which a run continues. */
 const goesOn: ReadonlySet<string> = new Set([CONTINUE_TYPE, OUTPUT_REMINDER]);
 
-/** The messages of the latest prompt, its own first; undefined if that is another one. */
+/**
+ * The messages of the latest prompt, its own message first; undefined if the latest is another
+ * prompt.
+ */
 export function latestPrompt(
   log: Pick<SessionLog, "tree">,
   promptId: string,
@@ -18,7 +21,7 @@ export function latestPrompt(
   return first === undefined ? undefined : [first, ...rest];
 }
 
-/** The reply at the end that an abort or an error cut off, with results of its calls. */
+/** The reply at the end that was cut off by an abort or an error, with the results of its calls. */
 export function cutReply(messages: readonly AgentMessage[]): readonly AgentMessage[] {
   const start = messages.findLastIndex(({ role }) => role !== "toolResult");
   const reply = messages[start];
@@ -26,7 +29,7 @@ export function cutReply(messages: readonly AgentMessage[]): readonly AgentMessa
   return isCut ? messages.slice(start) : [];
 }
 
-/** Whether the last message is a reply with which a run ends. */
+/** Whether the last message is a reply that ends a run. */
 export function hasEnded(messages: readonly AgentMessage[]): boolean {
   const last = messages.findLast((message) => {
     return message.role !== "custom" || goesOn.has(message.customType);

@@ -2,8 +2,8 @@ import type { Usage } from "@tau-agent/rpc-protocol/messages";
 import { type Conversation, USAGE_ENTRY, WARMING } from "@tau-agent/sessions/log";
 
 /**
- * Counts what a request costs that is about to renew the cache, and keeps it in the session's file, unless the
- * session has gone on to another one.
+ * Accounts for the cost of a request that renews the cache, and stores it in the session's file, unless the session has
+ * switched to another file.
  */
 export function warmingAccount(
   conversation: Pick<Conversation, "log" | "append">,
@@ -19,7 +19,7 @@ export function warmingAccount(
         data: { usage, purpose: WARMING },
       });
     } catch {
-      // A session that cannot be written reports that with the next message.
+      // If the session cannot be written, the next message reports that.
     }
     budget.addUsage(usage);
   };
