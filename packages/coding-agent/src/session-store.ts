@@ -18,7 +18,7 @@ export {
   SessionStoreError,
 } from "@tau-agent/sessions";
 /**
- * Stores for conversations, and the checks that a store of your own has to pass.
+ * Stores for conversations, and the conformance checks for custom stores.
  *
  * @packageDocumentation
  */

@@ -2,7 +2,7 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { createTestSession, isType, userTexts } from "../create/__fixtures__/test-session.ts";
 
-// Test files of a worker share modules: this one loads its own, over the disk below.
+// Test files of a worker share modules: this file loads its own copies, on top of the disk below.
 const disk = vi.hoisted(() => {
   vi.resetModules();
   return { freeBytes: Number.POSITIVE_INFINITY };
@@ -31,8 +31,8 @@ const withFullDisk = async <T>(freeBytes: number, step: () => Promise<T>): Promi
   }
 };
 
-describe("a full disk", () => {
-  it("fails the prompt that cannot be stored, and the next one works", async () => {
+describe("a session on a full disk", () => {
+  it("fails the prompt that cannot be stored, and the next prompt works", async () => {
     const { session, events, written } = await createTestSession(["one", "two"]);
     await session.prompt("first");
     const before = written();
@@ -61,7 +61,7 @@ describe("a full disk", () => {
     expect(session.messages).toEqual([]);
   });
 
-  it("before a subagent begins ends the run, and the session can be closed", async () => {
+  it("ends the run if the disk is full before a subagent begins, and can still be closed", async () => {
     const { session } = await createTestSession([
       turn(toolCall("task", { task: "look" })),
       "never",
@@ -75,7 +75,7 @@ describe("a full disk", () => {
     await session.dispose();
   });
 
-  it("in the middle of a run ends it, with memory and file in agreement", async () => {
+  it("ends a run in the middle, with memory and file in agreement", async () => {
     const { session, written } = await createTestSession([
       turn([toolCall("ls", { path: "." })]),
       "never",
@@ -94,7 +94,7 @@ describe("a full disk", () => {
     expect(stored()).toEqual(JSON.parse(JSON.stringify(session.messages)));
   });
 
-  it("does not switch a model it could not write down", async () => {
+  it("does not switch to a model that it could not record", async () => {
     const { session } = await createTestSession(["one"]);
     await session.prompt("first");
     const { model } = session.models;
@@ -109,7 +109,7 @@ describe("a full disk", () => {
     expect(session.models.thinkingLevel).toBe(thinkingLevel);
   });
 
-  it("holds shell results back until there is room", async () => {
+  it("holds back shell results until there is room", async () => {
     const { session } = await createTestSession(["one", "two"]);
     session.subscribe(async (event) => {
       if (event.type !== "turn_end" || session.messages.length > 2) return;

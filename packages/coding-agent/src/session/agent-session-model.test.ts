@@ -31,20 +31,20 @@ const steps = fc.array(
   { minLength: 3, maxLength: 14 },
 );
 
-/** Replies that differ in length, with and without calls, and now and then a failure. */
+/** Replies of various lengths, with and without calls, and occasional failures. */
 const scenario = ({ index }: { index: number }) => {
   const kind = index % 7;
-  // From here on the agent is reminded whenever it stops.
+  // From here on, the agent is reminded whenever it stops.
   if (kind === 5) return turn(toolCall("todo_write", { todos: ["never done"] }));
   if (kind === 1) return turn([toolCall("ls", { path: "." }), toolCall("todo", {})]);
   if (kind === 2) return turn(text("a paced answer", { chunkSize: 5, delayMs: 1 }));
   if (kind === 4) {
-    // A failure that is not tried again.
+    // A failure that is not retried.
     const code = "invalid_request_error";
     return turn("x", { fault: { kind: "error_event", message: "no", code, afterDeltas: 1 } });
   }
   if (kind === 3 || kind === 0) {
-    // One that is, with a call that already began.
+    // A failure that is retried, with a call that had already begun.
     const fault = {
       kind: "error_event",
       message: "busy",
@@ -56,7 +56,7 @@ const scenario = ({ index }: { index: number }) => {
   return `reply ${index}`;
 };
 
-/** The conversation that a host reads which opens the file later. */
+/** The conversation as read by a host that opens the file later. */
 async function messagesIn(path: string): Promise<readonly AgentMessage[]> {
   const { log } = await SessionLog.load(path, { cwd: "/" });
   log.close();
@@ -104,7 +104,8 @@ describe("any sequence of commands", () => {
           abort: () => session.abort(),
           bash: () => session.bash.run("true"),
           newSession: () => session.newSession(),
-          // What there is to summarise, and whether the scripted model can, is left to chance.
+          // Chance decides whether there is anything to summarise, and whether the scripted model
+          // can.
           compact: () => session.compact().catch(() => undefined),
           clone: () => session.navigation.clone(),
           fork: async () => {
@@ -137,7 +138,7 @@ describe("any sequence of commands", () => {
         if (path !== undefined && existsSync(path)) {
           expect(await messagesIn(path)).toEqual(live);
         }
-        // Without a switch of session, whatever was accepted was said.
+        // Without a session switch, every accepted prompt is in the conversation.
         const wasSwitched = list.some((step) => ["newSession", "clone", "fork"].includes(step));
         const said = new Set(delivered);
         if (!wasSwitched) for (const id of accepted) expect(said).toContain(`prompt ${id}`);

@@ -15,7 +15,7 @@ const slow = (value: string) => turn(text(value, { chunkSize: 4, delayMs: 5 }));
 const types = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
 describe("a prompt", () => {
-  it("is accepted first, then runs, settles and has its one result", async () => {
+  it("is accepted, then runs, settles and gets exactly one result", async () => {
     const { session, events, written } = await createTestSession(["Hello"]);
     const { disposition, result } = await session.submit("hi", { id: "p1" });
     expect(disposition).toBe("started");
@@ -29,7 +29,7 @@ describe("a prompt", () => {
     expect(written().filter(({ type }) => type === "message")).toHaveLength(2);
   });
 
-  it("finds every message in the file at the moment it is announced", async () => {
+  it("stores every message before it is announced", async () => {
     const test = await createTestSession([turn([toolCall("ls", { path: "." })]), "done"]);
     let announced = 0;
     test.session.subscribe((event) => {
@@ -44,7 +44,7 @@ describe("a prompt", () => {
     expect(test.session.diagnostics).toEqual([]);
   });
 
-  it("is refused without a model, and nothing has happened", async () => {
+  it("is refused without a model, and changes nothing", async () => {
     const folder = temporaryFolder();
     const session = await createAgentSession(placesIn(folder));
     const heard = vi.fn();
@@ -67,7 +67,7 @@ describe("a prompt", () => {
     await session.dispose();
   });
 
-  it("with invalid image data is refused by the field's name", async () => {
+  it("with invalid image data is refused, naming the field", async () => {
     const { session, events } = await createTestSession(["x"]);
     const images = [{ type: "image" as const, data: "not an image", mimeType: "image/png" }];
     await expect(session.submit("look", { images })).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe("a prompt", () => {
     expect(await session.prompt("again")).toMatchObject({ status: "completed" });
   });
 
-  it("while another runs needs a behaviour", async () => {
+  it("during another run needs a streamingBehavior", async () => {
     const { session } = await createTestSession([slow("a longer answer"), "second", "third"]);
     const first = await session.submit("one", { id: "1" });
     await expect(session.submit("two")).rejects.toMatchObject({ code: "busy" });
@@ -109,7 +109,7 @@ describe("a prompt", () => {
     expect(userTexts(session.messages)).toEqual(["a"]);
   });
 
-  it("may follow at once when a listener is notified that all is settled", async () => {
+  it("may follow as soon as a listener learns that the session has settled", async () => {
     const { session, events } = await createTestSession(["first", "second"]);
     let next: Promise<unknown> | undefined;
     session.subscribe((event) => {
@@ -123,8 +123,8 @@ describe("a prompt", () => {
   });
 });
 
-describe("queues", () => {
-  it("announce what waits and when it is delivered", async () => {
+describe("message queues", () => {
+  it("announce their messages and their delivery", async () => {
     const { session, events } = await createTestSession([slow("a longer answer"), "b", "c"]);
     await session.submit("one");
     await session.steer("now");
@@ -155,8 +155,8 @@ describe("queues", () => {
   });
 });
 
-describe("abort", () => {
-  it("ends the run, which the result says", async () => {
+describe("an abort", () => {
+  it("ends the run, and the result says so", async () => {
     const test = await createTestSession([slow("a much longer answer than that")]);
     const { result } = await test.session.submit("go", { id: "1" });
     await eventOf(test, isType("message_update"));
@@ -176,7 +176,7 @@ describe("abort", () => {
     expect(await (await submitted).result).toMatchObject({ status: "aborted" });
   });
 
-  it("refuses a prompt whose key takes long, and the next one finds the session idle", async () => {
+  it("refuses a prompt that waits for a slow key, and leaves the session idle", async () => {
     const { session } = await createTestSession(["later"]);
     const keys = vi.spyOn(session.models.registry.keys, "require");
     keys.mockReturnValueOnce(new Promise(() => {}));
@@ -193,7 +193,7 @@ describe("abort", () => {
     expect(userTexts(session.messages)).toEqual(["again"]);
   });
 
-  it("is not for a prompt that comes after it", async () => {
+  it("does not affect a prompt that comes after it", async () => {
     const { session } = await createTestSession(["later"]);
     const keys = vi.spyOn(session.models.registry.keys, "require");
     keys.mockReturnValueOnce(new Promise(() => {}));
@@ -204,7 +204,7 @@ describe("abort", () => {
     expect(await (await next).result).toMatchObject({ status: "completed" });
   });
 
-  it("lets what is queued run next", async () => {
+  it("lets queued messages run next", async () => {
     const test = await createTestSession([slow("a much longer answer"), "second"]);
     await test.session.submit("one");
     await eventOf(test, isType("message_update"));
@@ -214,7 +214,7 @@ describe("abort", () => {
     expect(userTexts(test.session.messages)).toEqual(["one", "two"]);
   });
 
-  it("kills what a tool runs and pairs its call", async () => {
+  it("kills the running tool and gives its call a result", async () => {
     const test = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])]);
     await test.session.submit("go");
     await eventOf(test, isType("tool_execution_start"));
@@ -224,7 +224,7 @@ describe("abort", () => {
     expect(unpaired(test.session.messages)).toEqual([]);
   });
 
-  it("with nothing to abort does nothing", async () => {
+  it("does nothing if nothing is running", async () => {
     const { session, events } = await createTestSession([]);
     await session.abort();
     expect(events).toEqual([]);
@@ -232,7 +232,7 @@ describe("abort", () => {
 });
 
 describe("a client's shell command", () => {
-  it("becomes part of the next request and says nothing itself", async () => {
+  it("becomes part of the next request and triggers no reply", async () => {
     let seen = "";
     const { session, events, written } = await createTestSession((request) => {
       seen = JSON.stringify(request.messages);
@@ -252,7 +252,7 @@ describe("a client's shell command", () => {
     expect(JSON.stringify(written())).toContain("secret");
   });
 
-  it("during a run is added after it, so that no call is parted from its result", async () => {
+  it("during a run is added after it, so that no call is separated from its result", async () => {
     const test = await createTestSession([
       turn([toolCall("bash", { command: "sleep 0.3" })]),
       "done",
@@ -272,7 +272,7 @@ describe("a client's shell command", () => {
     expect(unpaired(test.session.messages)).toEqual([]);
   });
 
-  it("is not lost when it ends while listeners still receive the run's end", async () => {
+  it("keeps its result when it ends while listeners still receive the run's end", async () => {
     const { session } = await createTestSession(["done"]);
     session.subscribe(async (event) => {
       if (event.type === "agent_end") await session.bash.run("printf hi");
@@ -281,7 +281,7 @@ describe("a client's shell command", () => {
     expect(session.messages.at(-1)).toMatchObject({ role: "bashExecution", output: "hi" });
   });
 
-  it("is killed by abort_bash, all of them at once", async () => {
+  it("is killed by abort_bash, together with all others", async () => {
     const { session } = await createTestSession([]);
     const running = [session.bash.run("sleep 30"), session.bash.run("sleep 31")];
     setTimeout(() => session.bash.abort(), 50);
@@ -293,7 +293,7 @@ describe("a client's shell command", () => {
 });
 
 describe("a new session", () => {
-  it("leaves the old file as it is and has the same model", async () => {
+  it("leaves the old file unchanged and keeps the model", async () => {
     const { session, written } = await createTestSession(["one", "two"]);
     await session.prompt("first");
     const before = written();
@@ -308,7 +308,7 @@ describe("a new session", () => {
     expect(before).toHaveLength(7);
   });
 
-  it("during a run aborts it, and prompts sent meanwhile belong to the new one", async () => {
+  it("aborts the current run, and gets the prompts sent meanwhile", async () => {
     const test = await createTestSession([slow("a much longer answer"), "fresh"]);
     const first = await test.session.submit("old", { id: "1" });
     await test.session.followUp("never delivered");
@@ -322,7 +322,7 @@ describe("a new session", () => {
     expect(test.session.state.pendingMessageCount).toBe(0);
   });
 
-  it("does not get the output of commands that were started before", async () => {
+  it("does not get the output of commands that started before it", async () => {
     const { session } = await createTestSession(["one"]);
     await session.prompt("first");
     const running = session.bash.run("echo from before; sleep 30");
@@ -335,8 +335,8 @@ describe("a new session", () => {
   });
 });
 
-describe("a copy of the session", () => {
-  it("made during a run has the results of the calls that were under way", async () => {
+describe("a clone of the session", () => {
+  it("made during a run includes the results of running calls", async () => {
     const test = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])]);
     await test.session.submit("go");
     await eventOf(test, isType("tool_execution_start"));
@@ -352,7 +352,7 @@ describe("a copy of the session", () => {
 });
 
 describe("dispose", () => {
-  it("ends what runs, drops what waits, and refuses what comes", async () => {
+  it("ends the run, drops queued prompts, and refuses new ones", async () => {
     const test = await createTestSession([slow("a much longer answer"), "never"]);
     const first = await test.session.submit("one", { id: "1" });
     const followUp = { streamingBehavior: "followUp", id: "2" } as const;
@@ -371,7 +371,7 @@ describe("dispose", () => {
     }
   });
 
-  it("records shell commands it had to kill", async () => {
+  it("records the shell commands that it had to kill", async () => {
     const { session, written } = await createTestSession(["one"]);
     await session.prompt("first");
     const running = session.bash.run("echo begun; sleep 30");
@@ -395,8 +395,8 @@ describe("dispose", () => {
   });
 });
 
-describe("a session that cannot be made", () => {
-  it("leaves the file it was to continue free", async () => {
+describe("a session whose creation fails", () => {
+  it("releases the file that it was to continue", async () => {
     const { session, folder } = await createTestSession(["one"]);
     await session.prompt("first");
     await session.dispose();
@@ -422,7 +422,7 @@ describe("await using", () => {
 });
 
 describe("listeners", () => {
-  it("that fail on every event harm neither the run nor the others", async () => {
+  it("that throw on every event affect neither the run nor each other", async () => {
     const { session, events } = await createTestSession(["one"]);
     session.subscribe(() => {
       throw new TypeError("always");
@@ -441,7 +441,7 @@ describe("listeners", () => {
   });
 
   it.each(["abort", "dispose", "newSession"] as const)(
-    "may wait for %s, which waits for the run that they hold back",
+    "may wait for %s, although that waits for the run that they delay",
     async (stop) => {
       const slow = turn(text("a long reply", { chunkSize: 1, delayMs: 5 }));
       const { session } = await createTestSession([slow, "two"]);
@@ -473,7 +473,7 @@ describe("listeners", () => {
     expect(await prompt).toMatchObject({ status: "aborted" });
   });
 
-  it("that ask for time hold the run back", async () => {
+  it("that return a promise delay the run", async () => {
     const { session } = await createTestSession(["one"]);
     let isWaiting = false;
     session.subscribe(async (event) => {

@@ -51,23 +51,23 @@ import { endSession } from "./end-session.ts";
 import type { SessionNavigation } from "./session-navigation.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** A coding agent with its conversation. Every interface of Tau drives one of these. */
+/** A coding agent with its conversation. Every interface of Tau is built on this class. */
 export class AgentSession implements AsyncDisposable {
-  /** Which model answers, and the models to choose from. */
+  /** The current model, and the models to choose from. */
   readonly models: ModelSelection;
-  /** The tools the model may call. */
+  /** The tools that the model may call. */
   readonly tools: ToolSet;
   /** Limits on tokens, cost and time, for the session and its subagents together. */
   readonly budget: SessionBudget;
   /** The todo list of the current branch. */
   readonly todos: SessionTodos;
-  /** Shell commands that the client runs itself. */
+  /** Shell commands that the client runs. */
   readonly bash: BashCommands;
-  /** Commands that the model runs in the background. */
+  /** Background commands of the model. */
   readonly jobs: SessionJobs;
-  /** Its subagents, one by one. */
+  /** Access to its subagents. */
   readonly subagents: SubagentControl;
-  /** The files as they were before each prompt, and whether they are recorded. */
+  /** The recorded state of files before each prompt, and whether recording is on. */
   readonly checkpoints: SessionRewind;
   readonly compaction: Pick<Compaction, "abort" | "isRunning">;
   readonly retry: Pick<Retry, "cancel" | "attempt">;
@@ -76,15 +76,15 @@ export class AgentSession implements AsyncDisposable {
   readonly settings: SettingsStore;
   /** Its MCP servers. */
   readonly mcp: McpAccess;
-  /** What the session asks its client or embedder. */
+  /** Requests of the session to its client or embedder. */
   readonly requests: HostRequests;
   /** The tools that the client runs. */
   readonly hostTools: HostTools;
-  /** What tools may do without a question. */
+  /** What tools may do without asking. */
   readonly permissions: SessionPermissions;
-  /** What nothing that is said to the session can widen; undefined without a policy. */
+  /** Limits that nothing in the session can widen; undefined without a policy. */
   readonly policy: SessionPolicy | undefined;
-  /** What extensions do; undefined without any. */
+  /** The hooks of extensions; undefined if there are none. */
   readonly hooks: SessionHooks | undefined;
   readonly #parts: SessionParts;
   #disposal: Promise<void> | undefined;
@@ -123,8 +123,8 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /**
-   * Fulfilled once the session's store has everything that was written so far; undefined if it has, and
-   * for a session in a file. Rejects with `session_write_failed` or `session_lost`.
+   * Resolves once the session's store has everything written so far; undefined if it already does, and for a session in
+   * a file. Rejects with `session_write_failed` or `session_lost`.
    */
   get stored(): Promise<void> | undefined {
     return this.#parts.conversation.log.stored();
@@ -140,7 +140,7 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.conversation.messages;
   }
 
-  /** The same messages as their file has them, while nobody has needed them otherwise. */
+  /** The same messages as stored in their file, until something needs them in another form. */
   get storedMessages(): StoredMessages | undefined {
     return this.#parts.conversation.storedMessages;
   }
@@ -155,7 +155,7 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.driver.isBusy;
   }
 
-  /** Aborted together with the current run; undefined while idle. */
+  /** Aborts together with the current run; undefined while idle. */
   get signal(): AbortSignal | undefined {
     return this.#parts.driver.signal;
   }
@@ -165,7 +165,7 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.admission.isClosed;
   }
 
-  /** Whether code of the current folder may be loaded. Trust does not follow a session elsewhere. */
+  /** Whether code of the current folder may be loaded. Trust does not carry over to the folder of another session. */
   get isProjectTrusted(): boolean {
     return this.#parts.inputs.isProjectTrusted();
   }
@@ -175,12 +175,12 @@ export class AgentSession implements AsyncDisposable {
     return this.compaction.isRunning;
   }
 
-  /** Receives every event in order. A promise the listener returns delays the run; see {@link Listener}. */
+  /** Receives every event in order. A promise returned by the listener delays the run; see {@link Listener}. */
   subscribe(listener: Listener<SessionEvent>, options?: SubscribeOptions): () => void {
     return this.#parts.events.subscribe(listener, options);
   }
 
-  /** Receives each diagnostic noted from now on; those noted before are in {@link diagnostics}. */
+  /** Receives each diagnostic from now on; earlier ones are in {@link diagnostics}. */
   onDiagnostic(listener: (diagnostic: Diagnostic) => void): void {
     this.#parts.problems.onNote(listener);
   }
@@ -194,7 +194,7 @@ export class AgentSession implements AsyncDisposable {
     return (await result) as PromptResult<OutputOf<Schema>>;
   }
 
-  /** Goes on with a prompt that is paused, or whose host died. Throws as {@link submit}, and `prompt_not_paused`. */
+  /** Continues a prompt that is paused, or whose host died. Throws as {@link submit}, and `prompt_not_paused`. */
   async resume(
     promptId: string,
     { until }: Pick<PromptOptions, "until"> = {},
@@ -203,11 +203,11 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /**
-   * Accepts a prompt. Once the promise is fulfilled the prompt is not lost; its run begins in a later
-   * turn of the event loop.
+   * Accepts a prompt. Once the promise resolves, the prompt cannot be lost; its run begins in a later turn of the event
+   * loop.
    *
    * @throws {SessionError} `no_model`, `no_key`, `key_unresolved`, `busy`, `prompt_empty`, `invalid_image`,
-   *   `invalid_attachment`, `invalid_schema`, `disposed`; the session is unchanged then.
+   *   `invalid_attachment`, `invalid_schema`, `disposed`; in these cases the session is unchanged.
    */
   submit(text: string, options: PromptOptions = {}): Promise<PromptAcceptance> {
     return this.#parts.intake.submit(text, options);
@@ -218,12 +218,12 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.intake.enqueue(text, input, "steer");
   }
 
-  /** Queues a message for when the agent has nothing left to do; while idle it starts a run. */
+  /** Queues a message for when the agent has finished; while idle it starts a run. */
   followUp(text: string, input: PromptInput = {}): Promise<PromptAcceptance> {
     return this.#parts.intake.enqueue(text, input, "followUp");
   }
 
-  /** Queues a message for the next turn of this run or the next; it starts none. */
+  /** Queues a message for the next turn of the current or next run; it never starts a run. */
   queueMessage(text: string, input: PromptInput = {}): Promise<PromptAcceptance> {
     return this.#parts.intake.enqueue(text, input, "nextTurn");
   }
@@ -233,14 +233,14 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.intake.interrupt(text, options);
   }
 
-  /** Adds an extension's message: into the run, as the start of one, or with `none` without one. Throws as {@link submit}. */
+  /** Adds an extension's message: to the run, as its start, or with `none` without a run. Throws as {@link submit}. */
   async deliver(message: AgentMessage, behavior: "steer" | "followUp" | "none"): Promise<void> {
     const { intake, conversation, emit } = this.#parts;
     if (behavior !== "none") return intake.deliver(message, behavior);
     await addMessage(conversation, emit, message);
   }
 
-  /** The place of a frame that reaches clients on another way than as an event of the session. */
+  /** Reserves the position of a frame that reaches clients in another way than as an event of the session. */
   nextOrder(): EventOrder {
     return this.#parts.events.next();
   }
@@ -257,10 +257,10 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /**
-   * Replaces older messages by a summary; stops the current run first.
+   * Replaces older messages with a summary; stops the current run first.
    *
-   * @throws {SessionError} `nothing_to_compact`, `already_compacted`, `compaction_cancelled`,
-   *   `summary_failed`, `no_model`, `no_key`; the conversation is unchanged then.
+   * @throws {SessionError} `nothing_to_compact`, `already_compacted`, `compaction_cancelled`, `summary_failed`,
+   *   `no_model`, `no_key`; in these cases the conversation is unchanged.
    */
   compact(customInstructions?: string): Promise<CompactionResult> {
     const { work, compaction } = this.#parts;
@@ -269,20 +269,20 @@ export class AgentSession implements AsyncDisposable {
     );
   }
 
-  /** The prompts that changed files and can be taken back, oldest first; see {@link checkpoints}. */
+  /** The prompts that changed files and can be reverted, oldest first; see {@link checkpoints}. */
   readonly listCheckpoints: SessionRewind["list"] = () => this.checkpoints.list();
-  /** Takes back what a prompt and all since did to the files; see {@link checkpoints}. */
+  /** Reverts the changes to files by a prompt and all later ones; see {@link checkpoints}. */
   readonly rewind: SessionRewind["rewind"] = (request) => this.checkpoints.rewind(request);
-  /** What the next request contains, by kind, and which results of tools it shows as one line. */
+  /** The content of the next request, by kind, and the tool results that it shows as one line. */
   readonly context = async () => (await import("./describe-context.ts")).contextOf(this.#parts);
 
-  /** Asks, for a subagent, whether its tool may run. */
+  /** Asks on behalf of a subagent whether its tool may run. */
   async approve(agentId: string, request: ApprovalRequest, signal: AbortSignal) {
     const questions = await this.#parts.gate.questions();
     return questions.askForSubagent(agentId, request, signal);
   }
 
-  /** Resolves once nothing is running and nothing is queued. */
+  /** Resolves once nothing is running or queued. */
   waitForIdle(): Promise<void> {
     return this.#parts.work.waitForIdle();
   }
@@ -293,7 +293,7 @@ export class AgentSession implements AsyncDisposable {
   }
 
   /**
-   * Switches to a model, by provider and id or by a model of your own; the next request uses it.
+   * Switches to a model, given by provider and id or as an object; the next request uses it.
    *
    * @throws {SessionError} `model_not_found`, `no_key`, `session_write_failed`
    */
@@ -306,7 +306,7 @@ export class AgentSession implements AsyncDisposable {
     return given;
   }
 
-  /** Sets how much the model thinks; an unsupported level becomes the nearest supported one. */
+  /** Sets the thinking level; an unsupported level becomes the nearest supported one. */
   setThinkingLevel(level: ThinkingLevel): void {
     this.models.setThinkingLevel(level);
   }
@@ -317,7 +317,7 @@ export class AgentSession implements AsyncDisposable {
     void this.report({ type: "session_info_changed", name });
   }
 
-  /** The system prompt for the active tools; built when it is first needed. */
+  /** The system prompt for the active tools, built on first use. */
   buildSystemPrompt(): Promise<string> {
     return this.#parts.requests.systemPrompt();
   }
@@ -327,12 +327,12 @@ export class AgentSession implements AsyncDisposable {
     return this.#parts.inputs.listCommands();
   }
 
-  /** The tools the model may call in its next request, as clients see them. */
+  /** The tools that the model may call in its next request, as clients see them. */
   get activeTools() {
     return describeTools(this.#parts.inputs);
   }
 
-  /** What a call of `edit` or `write` would change now; undefined for any other call, and one that would fail. */
+  /** The change that an `edit` or `write` call would make now; undefined for other calls, and if it would fail. */
   async previewChange(toolName: string, input: Readonly<Record<string, unknown>>) {
     const { changeOf } = await import("../tools/preview-change.ts");
     return changeOf(toolName, input, this.#parts.inputs.toolEnvironment);
@@ -353,37 +353,37 @@ export class AgentSession implements AsyncDisposable {
     return describeStats(this.#parts);
   }
 
-  /** The messages of the last reply: more than one when the output limit cut it and it was continued. */
+  /** The messages of the last reply; several if the output limit cut it and it was continued. */
   get lastReplyParts(): readonly AssistantMessage[] {
     return lastReplyParts(this.messages);
   }
 
-  /** The text of the last reply that has any; null before the first. */
+  /** The text of the last reply that has any; null if there is none. */
   get lastAssistantText(): string | null {
     return lastAssistantText(this.messages);
   }
 
-  /** Empties all queues and returns the texts that waited; their prompts end as aborted. */
+  /** Empties all queues and returns the queued texts; their prompts end as aborted. */
   clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
     return this.#parts.intake.clearQueue();
   }
 
-  /** Takes a queued message back; its prompt ends as aborted. @throws {SessionError} `queue_item_not_found` */
+  /** Removes a queued message; its prompt ends as aborted. @throws {SessionError} `queue_item_not_found` */
   cancelQueued(itemId: string): Promise<{ text: string }> {
     return this.#parts.intake.cancelQueued(itemId);
   }
 
-  /** Sets which events of subagents are reported as `subagent_event`; `none` at first. */
+  /** Sets which events of subagents are reported as `subagent_event`; `none` by default. */
   setSubagentLevel(level: SubagentLevel): Promise<void> {
     return this.#parts.inputs.feed.setLevel(level);
   }
 
-  /** Sets how queued messages are delivered, for this session. */
+  /** Sets how queued messages are delivered in this session. */
   setQueueModes(modes: QueueModes): void {
     applyQueueModes(this.#parts.agent, modes);
   }
 
-  /** Sets whether the calls of a reply run in parallel, for this session, from the next reply on. */
+  /** Sets whether the calls of a reply run in parallel in this session, from the next reply on. */
   setToolExecution(mode: ToolExecutionMode): void {
     this.#parts.agent.toolExecution = mode;
   }

@@ -42,7 +42,7 @@ import { SessionNavigation } from "./session-navigation.ts";
 import type { Later, Loop, Reports, SessionParts, Work } from "./session-parts.ts";
 import { SessionWork } from "./session-work.ts";
 
-/** What clients get although a store did not take what came before. */
+/** Events that clients get even if a store did not accept the entries before. */
 const endEvents: ReadonlySet<string> = new Set([
   "turn_end",
   "agent_end",
@@ -211,7 +211,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   return { agent, warming, gate, driver, models, answering, conversation, requests, clearing };
 }
 
-/** Writes a message of the agent; fulfilled once it is stored. */
+/** Writes a message of the agent; resolves once it is stored. */
 function record(
   message: AgentMessage,
   { inputs, conversation, origins, clearing, compaction, intake }: SessionParts,
@@ -288,7 +288,7 @@ function buildWork(inputs: SessionInputs, reports: Reports, loop: Loop): Work {
     conversation.resumeCalls();
     gate.resume(questions.requestIds);
     intake.continueRun(questions.promptId);
-    // What was left before the question is seen to, too.
+    // Calls that were left open before the question are included.
     driver.resume(inputs.survival?.openReply(conversation.log) ?? questions, ready);
   };
   if (inputs.asksAgain !== undefined) askAgain(inputs.asksAgain);
@@ -314,7 +314,7 @@ function traceOfRun(
   return traces.find((trace) => trace !== undefined);
 }
 
-/** What the session's writer does not take, or another host has taken over, ends the run. */
+/** Ends the run if the session's writer fails, or another host has taken the session over. */
 function followWriter(log: SessionLog, { events }: Reports, later: Later): void {
   const stop = (): void => {
     const { conversation, driver } = later();

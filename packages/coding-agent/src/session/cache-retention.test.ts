@@ -40,7 +40,7 @@ it.each([
   [{ cacheRetention: "long" }, { PI_CACHE_RETENTION: "none" }, "none"],
   [{ cacheRetention: "long" }, { PI_CACHE_RETENTION: "forever" }, "24h"],
 ])(
-  "settings %j and the environment %j ask for a cache that lives %s",
+  "settings %j and environment %j request a cache that lives %s",
   async (settings, environment, expected) => {
     expect(await retentionIn(settings, environment)).toBe(expected);
   },

@@ -15,7 +15,7 @@ function reply(timestamp: number, input: number, cacheRead: number, cacheWrite =
 const user: AgentMessage = { role: "user", content: "Hi", timestamp: 0 };
 const total = { input: 150, cacheRead: 300, cacheWrite: 150 };
 
-it("tells what each call read from the cache, and the session", () => {
+it("reports what each request read from the cache, and the session in total", () => {
   const messages = [user, reply(1, 50, 0, 150), reply(2, 100, 300), user];
   expect(cacheUsage(messages, total)).toEqual({
     cacheUsage: {
@@ -28,7 +28,7 @@ it("tells what each call read from the cache, and the session", () => {
   });
 });
 
-it("lists the latest 50 calls only", () => {
+it("lists only the latest 50 requests", () => {
   const messages = Array.from({ length: 70 }, (_, at) => reply(at, 1, 1));
   const { cacheUsage: found } = cacheUsage(messages, total);
   expect(found?.turns.map(({ timestamp }) => timestamp)).toEqual(
@@ -36,6 +36,6 @@ it("lists the latest 50 calls only", () => {
   );
 });
 
-it("is absent before the first reply that the vendor counted", () => {
+it("reports nothing before the first reply with a token count from the vendor", () => {
   expect(cacheUsage([user, reply(1, 0, 0)], total)).toEqual({});
 });

@@ -1,12 +1,12 @@
 import type { SessionStats } from "@tau-agent/rpc-protocol";
 import type { AgentMessage } from "@tau-agent/rpc-protocol/messages";
 
-/** The most turns that statistics list. */
+/** The maximum number of turns in the statistics. */
 const maxTurns = 50;
 
 type InputTokens = Readonly<Record<"input" | "cacheRead" | "cacheWrite", number>>;
 
-/** What prompt caches saved; walks back over the latest turns only. */
+/** The savings by prompt caches; reads only the latest turns. */
 export function cacheUsage(
   messages: readonly AgentMessage[],
   total: InputTokens,
@@ -16,7 +16,7 @@ export function cacheUsage(
     const message = messages[at];
     if (message?.role !== "assistant") continue;
     const { input, cacheRead, cacheWrite } = message.usage;
-    // A reply that failed before the vendor counted says nothing.
+    // A reply that failed before the vendor counted tokens has no numbers.
     if (input + cacheRead + cacheWrite === 0) continue;
     const { timestamp } = message;
     turns.push({ timestamp, input, cacheRead, cacheWrite, percent: percentOf(message.usage) });

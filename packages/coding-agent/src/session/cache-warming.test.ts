@@ -9,13 +9,13 @@ import { recordSpans } from "../telemetry/__fixtures__/recorded-spans.ts";
 
 const usage = { input: 3, output: 1, cacheRead: 40_000, cacheWrite: 1_000 };
 const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
-/** What one request costs. */
+/** The cost of one request. */
 const each = (3 * 3 + 15 + 40_000 * 0.3 + 1_000 * 3.75) / 1e6;
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** A session over Claude with a tool that runs until `end` is called. */
+/** A session with a Claude model and a tool that runs until `end` is called. */
 async function setUp(
   scenario: Scenario,
   options: Partial<CreateAgentSessionOptions> = {},
@@ -61,7 +61,7 @@ async function until(fits: () => boolean): Promise<void> {
   while (!fits()) await new Promise(setImmediate);
 }
 
-it("repeats the request while a tool runs, and counts what that costs", async () => {
+it("repeats the request while a tool runs, and counts its cost", async () => {
   const { session, bodies, events, written, begun, end, server } = await setUp(
     [calls, dropped, done],
     {
@@ -99,21 +99,24 @@ it.each([
     "low",
     (body: Record<string, unknown>) => Reflect.get(Object(body.inferenceConfig), "maxTokens"),
   ],
-] as const)("is understood over %s with thinking %s", async (api, thinkingLevel, limitOf) => {
-  const { session, bodies, begun, end, server } = await setUp(
-    [calls, dropped, done],
-    { thinkingLevel, environment: vertexPlace },
-    api,
-  );
-  const prompt = session.prompt("Go");
-  await begun;
-  await vi.advanceTimersByTimeAsync(290_000);
-  await until(() => session.stats.cacheWarming !== undefined);
-  end();
-  await prompt;
-  expect(limitOf(bodies()[1] ?? {})).toBe(thinkingLevel === "off" ? 1 : 2049);
-  expect(server.refusals).toEqual([]);
-});
+] as const)(
+  "renews over %s with thinking %s in a form that the vendor accepts",
+  async (api, thinkingLevel, limitOf) => {
+    const { session, bodies, begun, end, server } = await setUp(
+      [calls, dropped, done],
+      { thinkingLevel, environment: vertexPlace },
+      api,
+    );
+    const prompt = session.prompt("Go");
+    await begun;
+    await vi.advanceTimersByTimeAsync(290_000);
+    await until(() => session.stats.cacheWarming !== undefined);
+    end();
+    await prompt;
+    expect(limitOf(bodies()[1] ?? {})).toBe(thinkingLevel === "off" ? 1 : 2049);
+    expect(server.refusals).toEqual([]);
+  },
+);
 
 const vertexPlace = {
   PATH: process.env.PATH,
@@ -121,7 +124,7 @@ const vertexPlace = {
   GOOGLE_CLOUD_LOCATION: "l",
 };
 
-it("stops with the run that is aborted", async () => {
+it("stops with an aborted run", async () => {
   const slowly = turn("Nobody waits for this", { usage, delayMs: 60_000 });
   const { session, bodies, begun } = await setUp([calls, slowly]);
   const prompt = session.prompt("Go");
@@ -135,7 +138,7 @@ it("stops with the run that is aborted", async () => {
   expect(bodies()).toHaveLength(2);
 });
 
-it("spends what the budget allows", async () => {
+it("spends only what the budget allows", async () => {
   const settings = SettingsStore.inMemory({ "task.budget.maxCostUsd": 1.5 * each });
   const { session, bodies, begun } = await setUp([calls, dropped, done], { settings });
   const prompt = session.prompt("Go");
@@ -148,7 +151,7 @@ it("spends what the budget allows", async () => {
   expect(bodies()).toHaveLength(2);
 });
 
-it("has a span that says what it was", async () => {
+it("records a span that marks the request as a renewal", async () => {
   const { spans } = recordSpans();
   const { session, begun, end } = await setUp([calls, dropped, done], {
     telemetry: { enabled: true },
@@ -168,7 +171,7 @@ it("has a span that says what it was", async () => {
   ]);
 });
 
-it("is off where the setting says so", async () => {
+it("does nothing if the setting turns it off", async () => {
   const settings = SettingsStore.inMemory({ cacheWarming: "off" });
   const { session, bodies, begun, end } = await setUp([calls, done], { settings });
   const prompt = session.prompt("Go");
@@ -180,7 +183,7 @@ it("is off where the setting says so", async () => {
   expect(session.stats).not.toHaveProperty("cacheWarming");
 });
 
-it("counts for the session what its subagents renew, and renews its own meanwhile", async () => {
+it("counts subagents' renewals for the session, and continues its own", async () => {
   const task = turn(toolCall("task", { task: "<child>", agent: "task" }), { usage });
   const scenario: Scenario = ({ messages, toolResults }) => {
     if (toolResults.length > 0) return done;

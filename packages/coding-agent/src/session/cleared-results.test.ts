@@ -20,7 +20,7 @@ import type { CreateAgentSessionOptions } from "../create/options/session-option
 
 const isSummary = ({ systemPrompt }: ScenarioRequest) => systemPrompt.includes("summaries");
 
-/** What a session asked, and the results in its last request. */
+/** The requests of a session, and the results in its last request. */
 async function start(
   reply: Scenario & ((request: ScenarioRequest) => unknown),
   options: Partial<CreateAgentSessionOptions> = {},
@@ -37,7 +37,7 @@ async function start(
   const stream = createStream({
     providers: {
       scripted: async () => scriptedProvider(scenario),
-      // For what is known of its caches.
+      // Gives the session a wire format with known caches.
       "anthropic-messages": async () => scriptedProvider(scenario),
     },
   });
@@ -52,7 +52,7 @@ async function start(
   };
 }
 
-/** Calls tools as the words of a prompt say, one after the other: `read a.txt`. */
+/** Calls the tools that a prompt names, one after the other: `read a.txt`. */
 const obedient = (request: ScenarioRequest) => {
   if (isSummary(request)) return "SUMMARY";
   const steps = request.lastUserText.split("; ");
@@ -84,11 +84,11 @@ const resultsOf = (request: ScenarioRequest | undefined) =>
 const names = (request: ScenarioRequest | undefined) =>
   request?.tools.map(({ name }) => name) ?? [];
 
-/** About `thousands` thousand tokens. */
+/** A text of about `thousands` thousand tokens. */
 const large = (thousands: number, word = "first") =>
   `${word}\n${`${"some words of a text that goes on ".repeat(3)}\n`.repeat(thousands * 42)}`;
 
-/** Every request begins with all of the one before it, up to its last message. */
+/** Checks that every request begins with the whole previous one. */
 function expectStablePrefix(requests: readonly ScenarioRequest[]): void {
   for (const [index, request] of requests.entries()) {
     const before = requests[index - 1];
@@ -99,8 +99,8 @@ function expectStablePrefix(requests: readonly ScenarioRequest[]): void {
   }
 }
 
-describe("an unchanged result of the same call", () => {
-  it("is one line at once, which changes nothing that was sent before", async () => {
+describe("a repeated call with an unchanged result", () => {
+  it("is shown as one line at once, without changing what was sent before", async () => {
     const { session, requests, put, open, written } = await start(obedient);
     put("a.txt", large(1));
     await session.prompt("read a.txt; bash true; read a.txt; read a.txt");
@@ -119,7 +119,7 @@ describe("an unchanged result of the same call", () => {
     expect(names(requests.at(-1))).not.toContain("read_entry");
   });
 
-  it("is whole when it has changed, is small, or clearing is off", async () => {
+  it("is shown in full if the result has changed, is small, or clearing is off", async () => {
     const { session, requests, put } = await start(obedient);
     put("a.txt", large(1));
     put("b.txt", "small");
@@ -130,7 +130,7 @@ describe("an unchanged result of the same call", () => {
     expect(resultsOf(requests.at(-1)).join()).not.toContain("Unchanged");
   });
 
-  it("is whole again once a compaction has summarised the earlier one", async () => {
+  it("is shown in full again once a compaction has summarised the earlier result", async () => {
     const { session, requests, put } = await start(obedient, {
       settings: SettingsStore.inMemory({ "compaction.keepRecentTokens": 1500 }),
     });
@@ -145,8 +145,8 @@ describe("an unchanged result of the same call", () => {
   });
 });
 
-describe("results that are no longer needed", () => {
-  /** 30 000 tokens of which the model has newer ones, or that are two prompts old. */
+describe("outdated tool results", () => {
+  /** A session with 30 000 tokens of results that are outdated or two prompts old. */
   async function outdated(options: Partial<CreateAgentSessionOptions> = {}) {
     const test = await start(obedient, options);
     for (const name of ["a", "b", "c", "d"]) test.put(`${name}.txt`, large(10, `first of ${name}`));
@@ -155,7 +155,7 @@ describe("results that are no longer needed", () => {
     return test;
   }
 
-  it("become one line together when they are most of the context", async () => {
+  it("become one line each when they are most of the context", async () => {
     const { session, requests, written } = await outdated();
     expect(resultsOf(requests.at(-1)).join()).not.toContain("Cleared");
     await session.prompt("bash echo hello");
@@ -174,7 +174,7 @@ describe("results that are no longer needed", () => {
     expect(results).toEqual(entries.map(({ message }) => message));
   });
 
-  it("stay in a short session that would pay more for clearing than it gets back", async () => {
+  it("stay in a short session, where clearing would cost more than it saves", async () => {
     const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
     const { session, requests, put } = await start(obedient, { model: scriptedModel({ cost }) });
     for (const name of ["a", "b", "c", "d", "e"]) put(`${name}.txt`, large(10, name));
@@ -186,7 +186,7 @@ describe("results that are no longer needed", () => {
     expect(resultsOf(requests.at(-1)).join()).toContain("Cleared");
   });
 
-  it("are read back by their entry", async () => {
+  it("can be read back by their entry id", async () => {
     const { session, requests, written } = await outdated();
     await session.prompt("bash echo hello");
     const entry = written().find(({ message }) => message?.role === "toolResult");
@@ -198,7 +198,7 @@ describe("results that are no longer needed", () => {
     expect(missing).toContain("No entry nonsense holds the output of a tool");
   });
 
-  it("are the same bytes after the session is opened again, forked or left and entered", async () => {
+  it("have the same bytes after the session is reopened, forked, or left and entered again", async () => {
     const { session, requests, open } = await outdated();
     await session.prompt("bash echo hello");
     const left = session.log.tree.leafId ?? "";
@@ -222,7 +222,7 @@ describe("results that are no longer needed", () => {
     expect(names(requests.at(-1))).not.toContain("read_entry");
   });
 
-  it("become one line with a compaction, but for those of the current prompt", async () => {
+  it("become one line each with a compaction, except for those of the current prompt", async () => {
     const { session, requests, put } = await start(obedient, {
       settings: SettingsStore.inMemory({ "compaction.keepRecentTokens": 3000 }),
     });
@@ -245,7 +245,7 @@ describe("results that are no longer needed", () => {
     ["short", 4, 6],
     ["long", 59, 61],
   ] as const)(
-    "become one line when the vendor has forgotten the session: %s",
+    "become one line each when the vendor's cache has expired: %s",
     async (cacheRetention, kept, gone) => {
       vi.useFakeTimers({ toFake: ["Date"] });
       onTestFinished(() => void vi.useRealTimers());
@@ -281,7 +281,7 @@ describe("results that are no longer needed", () => {
     },
   );
 
-  it("stay when it is switched off, and where the tool is taken away nothing names it", async () => {
+  it("stay when clearing is off, and no line names read_entry if that tool is excluded", async () => {
     const off = await outdated({
       settings: SettingsStore.inMemory({ "compaction.clearToolResults": "off" }),
     });

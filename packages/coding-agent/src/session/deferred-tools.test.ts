@@ -29,34 +29,37 @@ describe.each(loopbackApis)("deferred tools over %s", (api) => {
   it.each([
     ["by call_tool", toolCall("call_tool", { name: "ticket", arguments: { number: 7 } })],
     ["by name, although it is not declared", toolCall("ticket", { number: 7 })],
-  ])("are called %s once they are found, and change nothing that was declared", async (_, call) => {
-    const scenario = [search, turn([call]), "It is open.", "Bye."];
-    await using server = await startLoopbackServer({ scenario });
-    const ran: unknown[] = [];
-    const { session, events } = await createTestSession([], {
-      model: server.model(api),
-      providers: [keyless("loopback")],
-      stream: createStream(),
-      customTools: [...others, ticket(ran)],
-    });
-    const before = session.activeTools.map(({ name }) => name);
-    expect(before.at(-1)).toBe("tool_search");
-    await session.prompt("Is ticket 7 open?");
-    await session.prompt("Thanks.");
-    expect(ran).toEqual([{ number: 7 }]);
-    expect(session.activeTools.map(({ name }) => name)).toEqual([...before, "ticket"]);
-    const [first, ...later] = server.requests.map(({ body }) => declaredIn(body));
-    expect(first?.names).toEqual([...before, "call_tool"]);
-    for (const next of later) expect(next).toEqual(first);
-    // Everyone but the model sees a call of the tool itself.
-    const shown = JSON.stringify([events, session.messages]);
-    expect(shown).toContain('"toolName":"ticket"');
-    expect(shown).not.toContain('"call_tool"');
-    expect(JSON.stringify(server.requests.at(-1)?.body)).toMatch(/call_tool.*ticket/);
-  });
+  ])(
+    "are called %s once they are found, and leave earlier declarations unchanged",
+    async (_, call) => {
+      const scenario = [search, turn([call]), "It is open.", "Bye."];
+      await using server = await startLoopbackServer({ scenario });
+      const ran: unknown[] = [];
+      const { session, events } = await createTestSession([], {
+        model: server.model(api),
+        providers: [keyless("loopback")],
+        stream: createStream(),
+        customTools: [...others, ticket(ran)],
+      });
+      const before = session.activeTools.map(({ name }) => name);
+      expect(before.at(-1)).toBe("tool_search");
+      await session.prompt("Is ticket 7 open?");
+      await session.prompt("Thanks.");
+      expect(ran).toEqual([{ number: 7 }]);
+      expect(session.activeTools.map(({ name }) => name)).toEqual([...before, "ticket"]);
+      const [first, ...later] = server.requests.map(({ body }) => declaredIn(body));
+      expect(first?.names).toEqual([...before, "call_tool"]);
+      for (const next of later) expect(next).toEqual(first);
+      // Only the model uses `call_tool`; everyone else sees a call of the tool itself.
+      const shown = JSON.stringify([events, session.messages]);
+      expect(shown).toContain('"toolName":"ticket"');
+      expect(shown).not.toContain('"call_tool"');
+      expect(JSON.stringify(server.requests.at(-1)?.body)).toMatch(/call_tool.*ticket/);
+    },
+  );
 });
 
-/** The declarations of a request, and everything else but the conversation. */
+/** The tool declarations of a request, and everything else except the conversation. */
 function declaredIn(body: unknown) {
   const { messages, input, contents, tools, toolConfig, ...rest } = body as Record<string, unknown>;
   const declared = tools ?? (toolConfig as { tools: unknown } | undefined)?.tools;
@@ -74,8 +77,8 @@ function declaredIn(body: unknown) {
   return { system: plain([rest, inList]), names, texts: list.map(plain) };
 }
 
-describe("found tools", () => {
-  it("are still declared when the session is opened again, and in no other session", async () => {
+describe("tools that tool_search has found", () => {
+  it("are still declared when the session is reopened, and in no other session", async () => {
     const options = { customTools: [...others, ticket()] };
     const { session, folder } = await createTestSession([search, "Found."], options);
     await session.prompt("find it");
@@ -104,7 +107,7 @@ describe("found tools", () => {
     expect(JSON.stringify(session.messages)).toContain("tool_search");
   });
 
-  it("are named when no tool fits the query", async () => {
+  it("are listed by name if none matches the query", async () => {
     const none = turn([toolCall("tool_search", { query: "zeppelin" })]);
     const { session } = await createTestSession([none, "Nothing."], { customTools: [ticket()] });
     await session.prompt("go");

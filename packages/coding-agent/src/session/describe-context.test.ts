@@ -13,7 +13,7 @@ const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const long = "some words of a text that goes on ".repeat(1200);
 
-/** A project with instructions, a skill and a large file, and a model that reads the file when asked. */
+/** A project with instructions, a skill and a large file, and a model that reads the file on request. */
 async function start() {
   const places = placesIn(temporaryFolder());
   const cwd = places.cwd ?? "";
@@ -47,7 +47,7 @@ async function start() {
   return { ...test, cwd, requested: () => JSON.stringify(requested).length / 4 };
 }
 
-it("says what the next request contains, by kind, and the rows add up", async () => {
+it("reports the content of the next request, by kind, with rows that add up", async () => {
   const { session, cwd, requested } = await start();
   const before = await session.context();
   expect(before.rows.map(({ kind }) => kind)).toEqual([
@@ -75,7 +75,7 @@ it("says what the next request contains, by kind, and the rows add up", async ()
   expect(report.used).toBeLessThan(requested() * 2);
 });
 
-it("counts what was cleared as the line it is, and names it", async () => {
+it("counts a cleared result as its line, and names it", async () => {
   const { session } = await start();
   const files = ["a.txt", "b.txt", "c.txt"];
   for (const file of files) await session.prompt(`read ${file}`);

@@ -7,10 +7,10 @@ import { estimateTokens, IMAGE_TOKENS, LINE_TOKENS } from "../compaction/estimat
 import { textTokens } from "../compaction/text-tokens.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** The parts of a session that its next request is made of. */
+/** The parts of a session that determine its next request. */
 type Described = Pick<SessionParts, "conversation" | "models" | "requests" | "inputs">;
 
-/** What the next request contains, by kind; estimated. */
+/** The content of the next request, by kind; sizes are estimated. */
 export async function contextOf(parts: Described): Promise<ContextReport> {
   const { conversation, models } = parts;
   const rows = new Rows();
@@ -29,7 +29,7 @@ export async function contextOf(parts: Described): Promise<ContextReport> {
   };
 }
 
-/** Sums by kind and name, in the order in which requests have them. */
+/** Sums by kind and name, in the order in which they appear in requests. */
 class Rows {
   readonly #rows = new Map<string, ContextRow>();
 
@@ -62,7 +62,7 @@ const kinds: readonly ContextRow["kind"][] = [
   "images",
 ];
 
-/** The forms in which the system prompt holds what it does not say itself. */
+/** The sections of the system prompt that contain other texts. */
 const contextFile = /<project_instructions path="([^"]*)">\n[\s\S]*?\n<\/project_instructions>/g;
 const skills = /<skills>\n[\s\S]*\n<\/skills>/;
 

@@ -6,7 +6,7 @@ import { queuedCount } from "../run/agent-queues.ts";
 import { cacheUsage } from "./cache-usage.ts";
 import type { SessionParts } from "./session-parts.ts";
 
-/** The parts of a session that its state is derived from. */
+/** The parts of a session that determine its state. */
 type Described = Pick<
   SessionParts,
   "agent" | "driver" | "conversation" | "compaction" | "models" | "answering" | "inputs" | "limits"
@@ -16,7 +16,7 @@ export function describeState(parts: Described): SessionState {
   const { agent, driver, conversation, compaction, models, inputs } = parts;
   const { log } = conversation;
   const pending = queuedCount(agent);
-  // Without spreads, which take longer than all the rest (row `get-state-idle`).
+  // Without spreads, which would take longer than everything else here (row `get-state-idle`).
   const state: SessionState = {
     model: models.model ?? null,
     thinkingLevel: models.thinkingLevel,
@@ -68,7 +68,7 @@ export function describeStats(parts: Pick<Described, "conversation" | "answering
   };
 }
 
-/** How full the model's window is; only walks back to the last counted reply. */
+/** How full the model's context window is; reads back only to the last counted reply. */
 function contextUsage({
   conversation,
   answering,

@@ -1,7 +1,7 @@
 import { within } from "@tau-agent/system";
 import type { SessionParts } from "./session-parts.ts";
 
-/** The longest that an end waits for a login that is being renewed. */
+/** The longest wait at the end for a login that is being renewed. */
 const RENEWAL_MS = 3_000;
 
 /** Ends everything that runs, and closes the file or leaves the store. */
@@ -9,7 +9,7 @@ export async function endSession(parts: SessionParts): Promise<void> {
   const { work, conversation, inputs, models } = parts;
   const jobs = inputs.jobs.close();
   await inputs.hooks?.end();
-  // Those in the background end while what they were can still be written.
+  // Background subagents end while their results can still be written.
   await inputs.subagents.close();
   await work.end();
   parts.warming.close();
@@ -23,6 +23,7 @@ export async function endSession(parts: SessionParts): Promise<void> {
   await inputs.closeWorkspace?.();
   inputs.toolEnvironment.processes.killAll();
   await inputs.sandboxed.sandbox?.close();
-  // The vendor has given up the old tokens; but it may never send new ones.
+  // The vendor has already invalidated the old tokens, so the new ones are awaited; but they may
+  // never come.
   await within(RENEWAL_MS, models.registry.keys.store.settled());
 }

@@ -52,7 +52,7 @@ const answer = (toolCallId: string, text: string, more: object = {}) => ({
   ...more,
 });
 
-/** Writes entries, each below the one before unless it says otherwise. */
+/** Writes entries, each below the previous one unless it has a `parentId`. */
 function write(name: string, first: object, entries: readonly object[]): string {
   const path = join(folder, name);
   const lines = entries.map((entry, index) => ({
@@ -76,8 +76,8 @@ async function atifOf(path: string) {
   return JSON.parse(text);
 }
 
-describe("a session as a trajectory", () => {
-  it("has a step for each message, and each result beside its call", async () => {
+describe("a session exported as a trajectory", () => {
+  it("has a step for each message, and each result next to its call", async () => {
     const path = write("s.jsonl", header("s1"), [
       { type: "thinking_level_change", thinkingLevel: "high" },
       {
@@ -141,7 +141,7 @@ describe("a session as a trajectory", () => {
     expect(made.final_metrics).toMatchObject({ total_prompt_tokens: 351, total_steps: 6 });
   });
 
-  it("embeds subagents from the session's folder, and from nowhere else", async () => {
+  it("embeds subagents from the session's folder, and only from there", async () => {
     const secret = write("secret.jsonl", header("secret"), [
       { role: "user", content: "psst", timestamp: 0 },
     ]);
@@ -189,7 +189,7 @@ describe("a session as a trajectory", () => {
   });
 });
 
-it("a JSONL file opens as the same session, with all branches, names, labels and entries", async () => {
+it("opens a JSONL export as the same session, with all branches, names, labels and entries", async () => {
   const path = write("s.jsonl", header("s1"), [
     { role: "user", content: "one", timestamp: 0 },
     reply([{ type: "text", text: "1" }]),
@@ -220,7 +220,7 @@ it("a JSONL file opens as the same session, with all branches, names, labels and
   expect(stored(one)).toHaveLength(7);
   expect(stored(other)).toEqual(stored(one));
   expect(JSON.stringify(other.navigation.tree())).toContain('"label":"first"');
-  // Nothing that can be continued is replaced by an older state of itself.
+  // An export must not overwrite a session that can be continued.
   await expect(
     exportSessionFile(path, { cwd: folder, format: "jsonl", outputPath: "out.jsonl" }),
   ).rejects.toMatchObject({ code: "export_failed" });
@@ -229,7 +229,7 @@ it("a JSONL file opens as the same session, with all branches, names, labels and
   expect(readFileSync(again)).toEqual(readFileSync(outputPath));
 });
 
-it("Markdown keeps fences of results and open blocks of replies apart from what follows", async () => {
+it("separates the fences of results and open code blocks of replies in Markdown from the following text", async () => {
   const path = write("s.jsonl", header("s1", { cwd: "/a`b" }), [
     { role: "user", content: "show\n```", timestamp: 0 },
     reply([
@@ -251,7 +251,7 @@ it("Markdown keeps fences of results and open blocks of replies apart from what 
   expect(text).toContain("`````\n````md\n```js\n1\n```\n````\n`````");
 });
 
-it("every session file ends in a valid file or a sentence, in every format", async () => {
+it("exports any session file as a valid file or explains in one sentence why not, in every format", async () => {
   const formats = Object.keys(exportExtensions) as (keyof typeof exportExtensions)[];
   await fc.assert(
     fc.asyncProperty(sessionFile, async (bytes) => {

@@ -4,20 +4,20 @@ import type { ReadLog, SessionHome, SessionLogView } from "@tau-agent/sessions/l
 import type { SubagentSource, TrajectorySource } from "@tau-agent/trajectories";
 import type { AgentSession } from "./agent-session.ts";
 
-/** What a session is exported as, and where. */
+/** The format and the path of an export. */
 export interface ExportChoice {
-  /** A page by default. */
+  /** HTML by default. */
   readonly format?: ExportFormat | undefined;
   /**
-   * By default a name derived from the session's, in its working directory; where that is in a workspace elsewhere,
-   * in the base directory of the session's options.
+   * By default a name derived from the session's, in its working directory; for a remote workspace, in the base
+   * directory of the session's options.
    */
   readonly outputPath?: string | undefined;
 }
 
 type ReadSubagent = SessionHome["readSubagent"];
 
-/** A session to export, open or only read. */
+/** A session to export, either open or read from a file. */
 export interface ExportedSession {
   readonly log: SessionLogView;
   /** As in {@link ReadLog}. */
@@ -53,13 +53,11 @@ export async function exportSession(
 }
 
 /**
- * Writes a session file as one HTML page or in another format. The file may belong to a running host;
- * it is only read.
+ * Exports a session file as one HTML page or in another format. A running host may have it open: it is only read.
  *
  * @param options - relative paths are in `cwd`
  * @returns the absolute path of the file
- * @throws {SessionError} `session_not_found`, `session_invalid`, `nothing_to_export`,
- *   `export_failed`
+ * @throws {SessionError} `session_not_found`, `session_invalid`, `nothing_to_export`, `export_failed`
  */
 export async function exportSessionFile(
   sessionPath: string,
@@ -72,7 +70,7 @@ export async function exportSessionFile(
   return writeSession(await readSource(read, readSubagent), choice, { folder: cwd });
 }
 
-/** A session that was read, as if it were open. */
+/** A session that was read from a file, in the form of an open one. */
 export async function readSource(
   read: ReadLog,
   readSubagent: ReadSubagent,
@@ -85,7 +83,7 @@ export async function readSource(
   return { log: { header, path, tree, name, totals, reference: path }, place, readSubagent };
 }
 
-/** Writes a session; a relative path is in `folder`, which commands may have changed. */
+/** Writes a session; a relative path is in `folder`, where commands may have put links. */
 export async function writeSession(
   session: ExportedSession,
   { format = "html", outputPath }: ExportChoice,

@@ -3,8 +3,8 @@ import { replyPieces } from "@tau-agent/ai";
 import { loadReader } from "@tau-agent/sessions/log";
 
 /**
- * What the first prompt and the first switch of a session load, in pieces of some milliseconds: for programs
- * that have time before they are asked.
+ * Loads in advance what the first prompt and the first switch of a session need, in steps of a few milliseconds, for
+ * programs that are idle after their start.
  *
  * @param api - the wire format of the model, if it is known
  */

@@ -7,7 +7,7 @@ const window = 200_000;
 
 type Body = Record<string, unknown> & { messages: unknown[] };
 
-/** Words of a refusal, by wire format. */
+/** The text of an overflow error, by wire format. */
 const refusals = {
   "anthropic-messages": (input: number, output: number) =>
     `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${window}, decrease input length or \`max_tokens\` and try again`,
@@ -15,7 +15,7 @@ const refusals = {
     `This model's maximum context length is ${window} tokens. However, you requested ${input + output} tokens (${input} in the messages, ${output} in the completion). Please reduce the length of the messages or completion.`,
 };
 
-/** A vendor with as much room for replies as for conversations, which counts tokens in its own way. */
+/** A vendor whose output limit equals its context window, and that counts tokens in its own way. */
 async function converse(
   api: keyof typeof refusals,
   tokensOf: (characters: number, messages: number) => number,
@@ -35,7 +35,7 @@ async function converse(
     faults: fault,
     rules: false,
   });
-  // Hosted vendors are sent an output limit, servers of one's own are not.
+  // Only hosted vendors are sent an output limit.
   const provider = "moonshotai";
   const { session, events } = await createTestSession([], {
     model: server.model(api, { provider, contextWindow: window, maxTokens: window }),
@@ -55,7 +55,7 @@ describe.each(["anthropic-messages", "openai-completions"] as const)(
   "a model over %s whose output limit is its window",
   (api) => {
     it.each(["Hello.", "word ".repeat(120_000)])(
-      "answers request after request, however it counts messages and calls",
+      "answers each request, however the vendor counts messages and calls",
       async (text) => {
         const { types, replies, requests } = await converse(
           api,
@@ -68,7 +68,7 @@ describe.each(["anthropic-messages", "openai-completions"] as const)(
       },
     );
 
-    it("is asked once more by its own numbers where it counts more than anybody expects", async () => {
+    it("is asked again with the vendor's own numbers if it counts unexpectedly many tokens", async () => {
       const { types, replies, requests } = await converse(
         api,
         (characters) => characters / 2,

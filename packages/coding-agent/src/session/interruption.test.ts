@@ -5,7 +5,7 @@ import { createTestSession, unpaired, userTexts } from "../create/__fixtures__/t
 const slow = (value: string) => turn(text(value, { chunkSize: 1, delayMs: 20 }));
 
 describe("abortAndPrompt", () => {
-  it("ends the current run and comes before the queue, each with its one result", async () => {
+  it("ends the current run and precedes the queue, and each prompt gets one result", async () => {
     const { session, events } = await createTestSession([slow("one long reply"), "b", "c"]);
     const first = await session.submit("first", { id: "1" });
     const queued = await session.submit("queued", { id: "2", streamingBehavior: "followUp" });
@@ -20,7 +20,7 @@ describe("abortAndPrompt", () => {
     expect(events.filter(({ type }) => type === "prompt_result")).toHaveLength(3);
   });
 
-  it("starts a run while idle, and the later of two at once wins", async () => {
+  it("starts a run while idle, and the later of two simultaneous calls wins", async () => {
     const { session } = await createTestSession([slow("one long reply"), "b"]);
     const [one, two] = await Promise.all([
       session.abortAndPrompt("one"),
@@ -31,7 +31,7 @@ describe("abortAndPrompt", () => {
     expect(session.isStreaming).toBe(false);
   });
 
-  it("stops nothing when it is refused itself", async () => {
+  it("stops nothing if it is refused", async () => {
     const { session } = await createTestSession([slow("a reply")]);
     const { result } = await session.submit("go");
     const images = [{ type: "image" as const, data: "%%%", mimeType: "image/png" }];
@@ -43,7 +43,7 @@ describe("abortAndPrompt", () => {
 });
 
 describe("queueMessage", () => {
-  it("starts nothing while idle, counts as waiting and is delivered with the next prompt", async () => {
+  it("starts no run while idle, counts as queued and is delivered with the next prompt", async () => {
     const { session, events } = await createTestSession(["a"]);
     const { result, ...acceptance } = await session.queueMessage("by the way");
     const { disposition, promptId, itemId } = acceptance;
@@ -67,7 +67,7 @@ describe("queueMessage", () => {
     ]);
   });
 
-  it("can be taken back, and is gone with the conversation", async () => {
+  it("can be removed, and is dropped with the conversation", async () => {
     const { session } = await createTestSession([]);
     await session.queueMessage("one");
     expect(await session.clearQueue()).toEqual({ steering: [], followUp: ["one"] });

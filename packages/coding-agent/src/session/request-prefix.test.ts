@@ -13,7 +13,9 @@ import { createAgentSession } from "../create/create-session.ts";
 
 const key = "sk-very-secret-0123456789abcdef";
 
-/** What a vendor's cache looks at, in its order, with the moving cache marks taken out. */
+/**
+ * The parts of a request that a vendor's cache matches, in order, without the moving cache marks.
+ */
 function prefixOf(body: unknown): { head: string; messages: string[] } {
   const fields = body as Record<string, unknown>;
   const list = (fields.messages ?? fields.input ?? fields.contents) as unknown[];
@@ -24,7 +26,7 @@ function prefixOf(body: unknown): { head: string; messages: string[] } {
 }
 
 describe.each(loopbackApis)("requests over %s", (api) => {
-  it("repeat the earlier request byte for byte and only add to it", async () => {
+  it("repeat the earlier request byte for byte and only append to it", async () => {
     const scenario = [
       turn([thinking("Hm.", { signature: "c2ln" }), toolCall("ls", { path: "." })]),
       turn(["Two files.", toolCall("read", { path: "missing.txt" })]),
@@ -51,7 +53,7 @@ describe.each(loopbackApis)("requests over %s", (api) => {
   });
 });
 
-describe("keys", () => {
+describe("API keys", () => {
   it("reach the vendor and nothing else: no event, no file", async () => {
     const folder = temporaryFolder();
     const fault = { kind: "status", status: 401, message: `bad key ${key}` } as const;
@@ -82,22 +84,27 @@ describe("keys", () => {
 });
 
 describe("the fixed part of a request", () => {
-  it.each(loopbackApis)("over %s costs no more than the newest peer's", async (api) => {
-    await using server = await startLoopbackServer({ scenario: ["Hello."] });
-    const { session } = await createTestSession([], {
-      model: server.model(api),
-      providers: [keyless("loopback")],
-      stream: createStream(),
-    });
-    await session.prompt("hi");
-    const body = server.requests[0]?.body as Record<string, unknown>;
-    const text = (value: unknown) =>
-      typeof value === "string" ? value : (JSON.stringify(value) ?? "");
-    const own = ["system", "instructions", "systemInstruction", "tools", "toolConfig"];
-    const list = (body.messages ?? body.input ?? []) as { role?: string }[];
-    const said = list.filter(({ role }) => role === "system" || role === "developer");
-    const characters = [...own.map((name) => text(body[name])), ...said.map(text)].join("").length;
-    // pi 1.5.2 over Anthropic's format, with a folder name of 30 characters.
-    expect(characters / 4).toBeLessThan(1_402);
-  });
+  it.each(loopbackApis)(
+    "over %s is at most as large as that of the newest comparable host",
+    async (api) => {
+      await using server = await startLoopbackServer({ scenario: ["Hello."] });
+      const { session } = await createTestSession([], {
+        model: server.model(api),
+        providers: [keyless("loopback")],
+        stream: createStream(),
+      });
+      await session.prompt("hi");
+      const body = server.requests[0]?.body as Record<string, unknown>;
+      const text = (value: unknown) =>
+        typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+      const own = ["system", "instructions", "systemInstruction", "tools", "toolConfig"];
+      const list = (body.messages ?? body.input ?? []) as { role?: string }[];
+      const said = list.filter(({ role }) => role === "system" || role === "developer");
+      const characters = [...own.map((name) => text(body[name])), ...said.map(text)].join(
+        "",
+      ).length;
+      // The size for pi 1.5.2 with Anthropic's format and a folder name of 30 characters.
+      expect(characters / 4).toBeLessThan(1_402);
+    },
+  );
 });

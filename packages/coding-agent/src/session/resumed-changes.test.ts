@@ -20,7 +20,7 @@ import {
 } from "../create/__fixtures__/test-session.ts";
 import type { AgentSession } from "./agent-session.ts";
 
-/** What may happen in a conversation that a vendor has in its cache. */
+/** A change during a conversation that a vendor has cached. */
 type Act = (session: AgentSession, folder: string) => unknown;
 
 const say =
@@ -43,7 +43,7 @@ const restart: Act = () => undefined;
 
 let signatures = 0;
 
-/** Does what the prompt says: `read x`, `job` or `raise`; each reply has thought. */
+/** Does what the prompt says: `read x`, `job` or `raise`; each reply includes thinking. */
 const obedient: Scenario = ({ lastUserText, messages, systemPrompt }) => {
   if (systemPrompt.includes("summaries")) return "SUMMARY";
   const thought = thinking("Hm.", { signature: `signature-${++signatures}` });
@@ -65,7 +65,7 @@ interface Body {
   readonly input?: unknown[];
 }
 
-/** What a vendor's cache looks at, in its order. */
+/** The parts of a request that a vendor's cache matches, in order. */
 function partsOf(body: unknown): string[] {
   const { messages, input, ...head } = body as Body;
   const withoutMarks = (name: string, value: unknown) =>
@@ -116,7 +116,7 @@ async function play(models: readonly Partial<Model>[], acts: readonly Act[]) {
     } else await act(session, folder);
   }
   expect(server.refusals).toEqual([]);
-  // The bytes tell more: tools that were appended are in the list that the scenario sees.
+  // Compares bytes instead: the scenario's list of tools also includes appended ones.
   takeRewrites();
   const bodies = server.requests.map(({ body }) => body as Body);
   return { earlier: bodies.slice(0, before), later: bodies.slice(before) };
@@ -173,7 +173,7 @@ const stories: Record<string, readonly Act[]> = {
   ],
 };
 
-describe.each(wires)("over %s, the next process repeats to the byte", (_, model) => {
+describe.each(wires)("over %s, the next process repeats byte for byte", (_, model) => {
   it.each(Object.keys(stories))("what was sent with %s", async (name) => {
     const named = ["first", "other"].map((id) => ({ ...model, id: `${model.id}-${id}` }));
     const acts = stories[name] ?? [];

@@ -20,14 +20,14 @@ import type { CreateAgentSessionOptions } from "../create/options/session-option
 
 const marks = /"cache_control":\{[^}]*\},?|,?"cachePoint":\{[^}]*\}/g;
 
-/** What a vendor's cache looks at, in its order. */
+/** The parts of a request that a vendor's cache matches, in order. */
 function partsOf(body: unknown): { head: string; messages: string[] } {
   const { messages, input, contents, ...head } = body as Record<string, unknown>;
   const text = (value: unknown) => JSON.stringify(value).replace(marks, "").replace(/,}/g, "}");
   return { head: text(head), messages: ((messages ?? input ?? contents) as unknown[]).map(text) };
 }
 
-/** A conversation of two processes, with what happened between them. */
+/** A conversation across two processes, with a change between them. */
 async function resumed(
   api: LoopbackApi,
   between: (project: string) => Partial<CreateAgentSessionOptions> | undefined,
@@ -64,15 +64,15 @@ async function resumed(
   return { one, two, three, session: after.session };
 }
 
-describe.each(loopbackApis)("a session opened again over %s", (api) => {
-  it("sends the same bytes and only adds to them", async () => {
+describe.each(loopbackApis)("a reopened session over %s", (api) => {
+  it("sends the same bytes and only appends to them", async () => {
     const { one, two, three } = await resumed(api, () => undefined);
     expect(two.head).toBe(one.head);
     expect(two.messages.slice(0, one.messages.length)).toEqual(one.messages);
     expect(three.messages.slice(0, two.messages.length)).toEqual(two.messages);
   });
 
-  it("tells once of context files that have changed, in a message", async () => {
+  it("reports changed context files once, in a message", async () => {
     const { one, two, three } = await resumed(api, (project) => {
       writeFileSync(join(project, "AGENTS.md"), "Use spaces.");
       return undefined;
@@ -85,7 +85,7 @@ describe.each(loopbackApis)("a session opened again over %s", (api) => {
   });
 });
 
-describe("a session opened again", () => {
+describe("a reopened session", () => {
   const tool = (name: string, description = "Does it.") => ({
     name,
     description,
@@ -93,7 +93,7 @@ describe("a session opened again", () => {
     execute: async () => ({ content: [] }),
   });
 
-  it("takes other instructions and tools when it is given them", async () => {
+  it("uses other instructions and tools if they are given", async () => {
     const api = "anthropic-messages";
     const asked = await resumed(api, () => ({ prompt: { appendSystemPrompts: ["Speak Latin."] } }));
     expect(asked.two.head).toContain("Speak Latin.");
@@ -108,7 +108,7 @@ describe("a session opened again", () => {
     expect(new Set(takeRewrites())).toEqual(new Set(["the instructions", "the tools"]));
   });
 
-  it("tells when a context file is as it was at first again", async () => {
+  it("reports when a context file has its original content again", async () => {
     await using server = await startLoopbackServer({ scenario: ["One.", "Two.", "Three."] });
     const places = placesIn(temporaryFolder());
     const file = join(String(places.cwd), "AGENTS.md");
@@ -134,43 +134,46 @@ describe("a session opened again", () => {
   });
 });
 
-describe("tools that were found, for a model that takes further ones", () => {
+describe("tools that were found, for a model that accepts additional ones", () => {
   it.each([
     ["anthropic-messages", { supportsMidConvoToolChanges: true }],
     ["openai-responses", { supportsAdditionalTools: true }],
     ["openai-completions", { supportsMidConvoToolAdditions: true }],
-  ] as const)("stand where they were added in the next process, over %s", async (api, compat) => {
-    const scenario = [
-      "Hello.",
-      turn([toolCall("bash", { command: "true", background: true })]),
-      "Started.",
-      "Again.",
-    ];
-    await using server = await startLoopbackServer({ scenario });
-    const options = {
-      ...placesIn(temporaryFolder()),
-      model: server.model(api, { compat }),
-      providers: [keyless("loopback")],
-    };
-    const before = await createTestSession([], { ...options, stream: createStream() });
-    await before.session.prompt("one");
-    await before.session.prompt("two");
-    const path = before.session.log.path ?? "";
-    await before.session.dispose();
-    const after = await createTestSession([], {
-      ...options,
-      stream: createStream(),
-      session: { kind: "file", path },
-    });
-    await after.session.prompt("three");
-    expect(server.refusals).toEqual([]);
-    // The bytes tell more: tools that were appended are in the list that the scenario sees.
-    takeRewrites();
-    const parts = server.requests.map(({ body }) => partsOf(body));
-    for (const [index, next] of parts.slice(1).entries()) {
-      expect(next.head).toBe(parts[index]?.head);
-      const { messages = [] } = parts[index] ?? {};
-      expect(next.messages.slice(0, messages.length)).toEqual(messages);
-    }
-  });
+  ] as const)(
+    "stay at the position where they were added in the next process, over %s",
+    async (api, compat) => {
+      const scenario = [
+        "Hello.",
+        turn([toolCall("bash", { command: "true", background: true })]),
+        "Started.",
+        "Again.",
+      ];
+      await using server = await startLoopbackServer({ scenario });
+      const options = {
+        ...placesIn(temporaryFolder()),
+        model: server.model(api, { compat }),
+        providers: [keyless("loopback")],
+      };
+      const before = await createTestSession([], { ...options, stream: createStream() });
+      await before.session.prompt("one");
+      await before.session.prompt("two");
+      const path = before.session.log.path ?? "";
+      await before.session.dispose();
+      const after = await createTestSession([], {
+        ...options,
+        stream: createStream(),
+        session: { kind: "file", path },
+      });
+      await after.session.prompt("three");
+      expect(server.refusals).toEqual([]);
+      // Compares bytes instead: the scenario's list of tools also includes appended ones.
+      takeRewrites();
+      const parts = server.requests.map(({ body }) => partsOf(body));
+      for (const [index, next] of parts.slice(1).entries()) {
+        expect(next.head).toBe(parts[index]?.head);
+        const { messages = [] } = parts[index] ?? {};
+        expect(next.messages.slice(0, messages.length)).toEqual(messages);
+      }
+    },
+  );
 });

@@ -12,7 +12,7 @@ import { TroubledStore } from "../create/__fixtures__/troubled-store.ts";
 const place = { projectKey: "project", session: { kind: "id", id: "shared" } } as const;
 const options = { promptId: "job-1", resume: true };
 
-test("a prompt whose host died in a tool goes on, without running the tool again", async () => {
+test("continues a prompt whose host died during a tool call, without running the tool again", async () => {
   const store = new TroubledStore();
   const dying = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])], {
     ...place,
@@ -31,7 +31,7 @@ test("a prompt whose host died in a tool goes on, without running the tool again
   expect(events.filter(isType("prompt_result"))).toHaveLength(1);
 });
 
-test("a prompt that was aborted with its host goes on without the cut reply", async () => {
+test("continues a prompt that was aborted with its host, without the cut reply", async () => {
   const store = new TroubledStore();
   const ending = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])], {
     ...place,
@@ -47,7 +47,7 @@ test("a prompt that was aborted with its host goes on without the cut reply", as
   expect(userTexts(session.messages)).toEqual(["go"]);
 });
 
-test("a prompt that has ended does not begin again", async () => {
+test("does not restart a prompt that has ended", async () => {
   const store = new TroubledStore();
   const { session } = await createTestSession(["done", "never"], { ...place, store });
   await session.prompt("go", options);
@@ -64,7 +64,10 @@ const outputSchema = {
 };
 const asking = { ...options, outputSchema };
 
-/** A session with what its host had stored when it died: all lines that come before `isLost`. */
+/**
+ * A session with only what its host had stored when it died: all lines before `isLost` returns
+ * true.
+ */
 async function diedBefore(scenario: Scenario, isLost: (line: string) => boolean) {
   const whole = new TroubledStore();
   const { session } = await createTestSession(scenario, { ...place, store: whole });
@@ -83,7 +86,7 @@ test.each([
   ["with a text", ['{"answer": 42}']],
   ["at the second attempt", ["forty-two", '{"answer": 42}']],
 ])(
-  "the output of a prompt that ended %s before its host could say so is not lost",
+  "keeps the output of a prompt that ended %s before its host could announce it",
   async (_, scenario) => {
     const store = await diedBefore(scenario, () => false);
     const test = await createTestSession(["never"], { ...place, store });
@@ -102,7 +105,7 @@ test.each([
 test.each([
   ["before the reminder", (line: string) => line.includes('"output_schema"')],
   ["after the reminder", (line: string) => line.includes('{\\"answer\\": 42}')],
-])("an answer that does not fit is asked for again by the next host, %s", async (_, isLost) => {
+])("requests an answer again in the next host if it does not fit, %s", async (_, isLost) => {
   const store = await diedBefore(["forty-two", '{"answer": 42}'], isLost);
   const { session } = await createTestSession(['{"answer": 43}'], { ...place, store });
   const { disposition, result } = await session.submit("go", asking);

@@ -18,7 +18,7 @@ export function rewindSession({
     userEntry: (entryId) => userEntry(tree, entryId),
     navigate: async (entryId) => {
       const { cancelled } = await navigation.navigate(entryId);
-      // The next host continues from the last entry of the file.
+      // Recorded, because the next host would otherwise continue from the last entry of the file.
       if (!cancelled) {
         conversation.append({ type: "custom", customType: "rewind", data: { entryId } });
       }
@@ -28,7 +28,7 @@ export function rewindSession({
   };
 }
 
-/** Goes back from the leaf; other messages are not read to find that out. */
+/** Searches from the leaf without parsing other messages. */
 function lastUserEntry(tree: SessionTree): string | undefined {
   for (const position of tree.positions()) {
     const role = tree.roleAt(position);

@@ -38,19 +38,19 @@ export interface SessionInputs {
   readonly log: SessionLog;
   readonly requests: HostRequests;
   readonly permissions: SessionPermissions;
-  /** What nothing that is said to the session can widen. */
+  /** Limits that nothing in the session can widen. */
   readonly policy?: SessionPolicy | undefined;
   readonly saveRules: QuestionsOptions["saveRules"];
   readonly hostTools: HostTools;
-  /** Fulfilled once a client can be asked; undefined if questions of an earlier host are not asked again. */
+  /** Resolves once a client can answer; undefined if questions of an earlier host are not repeated. */
   readonly asksAgain?: Promise<void> | undefined;
   readonly settings: SettingsStore;
   readonly registry: ModelRegistry;
   readonly model: Model | undefined;
-  /** Looks for a model at a prompt of a session without one. */
+  /** Looks for a model when a prompt comes and the session has none. */
   readonly findModel?: (() => Promise<Model | undefined>) | undefined;
   readonly thinkingLevel: ThinkingLevel;
-  /** The models that answer when that one fails, in order. */
+  /** The models that answer if the chosen one fails, in order. */
   readonly fallbacks: readonly Model[];
   readonly scope: readonly ScopedModel[];
   readonly stream: StreamFunction;
@@ -59,22 +59,22 @@ export interface SessionInputs {
   readonly feed: SubagentFeed;
   readonly subagents: SessionSubagents;
   readonly toolEnvironment: ToolEnvironment;
-  /** What keeps commands and file tools inside, and what was found out about that. */
+  /** The sandbox of commands and file tools, and whether this machine supports it. */
   readonly sandboxed: SandboxParts;
   readonly jobs: SessionJobs;
   readonly rewind: SessionRewind;
-  /** The most replies of a prompt before it pauses; the setting by default. */
+  /** The maximum number of replies before a prompt pauses; the setting by default. */
   readonly maxTurns?: number | undefined;
-  /** Sees effects through the death of the host; undefined where only the conversation survives. */
+  /** Makes effects survive the host; undefined if only the conversation survives. */
   readonly survival?: Survival | undefined;
-  /** Built at the first prompt; must not change from turn to turn. */
+  /** Called at the first prompt; the text must not change from turn to turn. */
   readonly systemPrompt: (tools: readonly AgentTool[]) => Promise<string>;
   readonly userInput: UserInput;
-  /** Date and platform as they are now, for the model. */
+  /** The current date and platform, for the model. */
   readonly environment: () => EnvironmentFacts;
   readonly mcp: McpAccess;
   readonly toolsReady: () => Promise<unknown>;
-  /** Whether a person can be asked by the model. */
+  /** Whether the model can ask a person. */
   readonly offersQuestions: () => boolean;
   readonly openLog: (
     path: string,
@@ -85,25 +85,25 @@ export interface SessionInputs {
     readonly diagnostics: readonly Diagnostic[];
   };
   readonly home: SessionHome;
-  /** The folder on this machine of a session whose own is elsewhere. */
+  /** A folder on this machine for a session whose own folder is remote. */
   readonly folderHere?: string | undefined;
   readonly closeStore?: (() => Promise<void>) | undefined;
-  /** Ends the connection to a workspace that was reached for this session. */
+  /** Closes the connection to a workspace that was opened for this session. */
   readonly closeWorkspace?: (() => Promise<void>) | undefined;
-  /** What clients see of the place where tools act. */
+  /** The state of the workspace, as clients see it. */
   readonly standing: WorkspaceStanding;
-  /** Makes the log of a further session in the folder that this one works in. */
+  /** Creates the log of another session in the working folder of this one. */
   readonly createLog: (session: Omit<NewSession, "cwd">) => SessionLog;
   readonly diagnostics: readonly Diagnostic[];
   readonly listCommands: () => Promise<CommandInfo[]>;
-  /** Watches replies while they stream; what it loads does not concern the session. */
+  /** Watches replies while they stream; loads its code on demand. */
   readonly watchReply?: AgentOptions["watchReply"];
-  /** What extensions do; undefined without any. */
+  /** The hooks of extensions; undefined if there are none. */
   readonly hooks?: SessionHooks | undefined;
   /** Takes precedence over the setting. */
   readonly toolExecution?: ToolExecutionMode | undefined;
-  /** Takes known keys out of what tools say. */
+  /** Masks known keys in tool output. */
   readonly maskKeys?: KeyMask | undefined;
-  /** Its spans; undefined while telemetry is off. */
+  /** The session's spans; undefined while telemetry is off. */
   readonly telemetry?: SessionTelemetry | undefined;
 }

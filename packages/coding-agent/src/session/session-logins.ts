@@ -9,7 +9,7 @@ import type { LoginProvider } from "@tau-agent/rpc-protocol";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { HostRequests } from "@tau-agent/system";
 
-/** How often a login looks whether its session has ended, in ms. */
+/** How often a login checks whether its session has ended, in ms. */
 const watchMs = 1_000;
 
 interface LoginSession {
@@ -17,14 +17,14 @@ interface LoginSession {
   readonly requests: HostRequests;
 }
 
-/** The providers that a user can log in to, or has a key for. */
+/** The providers that a user can log in to or has a key for. */
 export function loginProviders({ models }: LoginSession): Promise<LoginProvider[]> {
   return listLoginProviders(models.registry);
 }
 
 /**
- * Logs in to a provider; the session's client opens the page. Resolves when the login is stored, and
- * the provider's models can be used.
+ * Logs in to a provider; the session's client opens the page. Resolves when the login is stored and the provider's
+ * models are usable.
  *
  * @throws {SessionError} `provider_not_found`, `login_unavailable`, `login_failed`
  */

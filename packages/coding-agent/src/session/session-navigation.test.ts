@@ -19,7 +19,7 @@ async function conversation() {
 }
 
 describe("a fork", () => {
-  it("holds the branch up to before the message, and leaves the old file as it was", async () => {
+  it("contains the branch up to before the message, and leaves the old file unchanged", async () => {
     const { session } = await conversation();
     const old = session.log.path ?? "";
     const before = readFileSync(old, "utf8");
@@ -37,7 +37,7 @@ describe("a fork", () => {
     expect(userTexts(session.messages)).toEqual(["first", "other"]);
   });
 
-  it("from the first message is an empty session, with no file before its first prompt", async () => {
+  it("from the first message is an empty session, without a file until its first prompt", async () => {
     const { session } = await conversation();
     const [first] = session.navigation.forkMessages();
     await session.navigation.fork(first?.entryId ?? "");
@@ -69,7 +69,7 @@ describe("a fork", () => {
   });
 });
 
-describe("switching", () => {
+describe("switching sessions", () => {
   it("continues with the other file, its model and its messages", async () => {
     const { session } = await conversation();
     const old = session.log.path ?? "";
@@ -83,7 +83,7 @@ describe("switching", () => {
     expect(readFileSync(old, "utf8")).toContain("fourth");
   });
 
-  it("to a file that is not a session keeps the old one, and creates no file", async () => {
+  it("to an invalid file keeps the current session, and creates no file", async () => {
     const { session, folder } = await conversation();
     const missing = join(folder, "missing.jsonl");
     const text = join(folder, "text.jsonl");
@@ -109,7 +109,7 @@ describe("switching", () => {
     expect(userTexts(session.messages)).toHaveLength(4);
   });
 
-  it("to the session that is open reports that another program has changed it", async () => {
+  it("to the current session reports that another program has changed the file", async () => {
     const { session } = await conversation();
     const path = session.log.path ?? "";
     appendFileSync(path, "{}\n");
@@ -119,7 +119,7 @@ describe("switching", () => {
   });
 });
 
-describe("the tree", () => {
+describe("navigating the tree", () => {
   it("goes back to before a user message and branches there", async () => {
     const { session } = await conversation();
     const [, second] = session.navigation.forkMessages();
@@ -133,7 +133,7 @@ describe("the tree", () => {
     expect(since.entries).toEqual(entries.slice(-1));
   });
 
-  it("summarises the branch that is left when asked", async () => {
+  it("summarises the abandoned branch on request", async () => {
     const test = await createTestSession(({ systemPrompt, index }) =>
       systemPrompt.includes("summaries") ? "what happened there" : `reply ${index}`,
     );
@@ -146,7 +146,7 @@ describe("the tree", () => {
     expect(JSON.stringify(session.messages.at(-1))).toContain("what happened there");
   });
 
-  it("names an entry that does not exist, and leaves the current run alone", async () => {
+  it("reports a missing entry, and leaves the current run alone", async () => {
     const { session } = await conversation();
     const { result } = await session.submit("more");
     await expect(session.navigation.navigate("nope")).rejects.toMatchObject({
@@ -158,7 +158,7 @@ describe("the tree", () => {
 });
 
 describe("sessions of a project", () => {
-  it("are listed latest first, and deleted only when nobody uses them", async () => {
+  it("are listed latest first, and deleted only if they are not in use", async () => {
     const { session } = await conversation();
     const old = session.log.path ?? "";
     session.setName("work");
@@ -170,7 +170,7 @@ describe("sessions of a project", () => {
     await expect(session.navigation.delete(session.log.path ?? "")).rejects.toMatchObject({
       code: "session_locked",
     });
-    // At the same time, of which one comes first.
+    // Of two simultaneous deletions, one comes first.
     const deletions = await Promise.allSettled([1, 2].map(() => session.navigation.delete(old)));
     expect(existsSync(old)).toBe(false);
     const codes = deletions.flatMap((end) => (end.status === "rejected" ? [end.reason.code] : []));
@@ -178,7 +178,7 @@ describe("sessions of a project", () => {
     expect(codes).toHaveLength(1);
   });
 
-  it("are listed whatever another program wrote into them", async () => {
+  it("are listed whatever another program wrote into their files", async () => {
     const { session } = await conversation();
     const path = session.log.path ?? "";
     const entries = [
@@ -194,7 +194,7 @@ describe("sessions of a project", () => {
     expect(listed?.name).toBeUndefined();
   });
 
-  it("are found by the beginning of their id and continued as the latest", async () => {
+  it("are found by the beginning of their id, and the latest can be continued", async () => {
     const { session } = await conversation();
     const { path, header } = session.log;
     const directory = join(path ?? "", "..");

@@ -34,11 +34,11 @@ export interface NavigationOptions {
    */
   readonly replaceLog: (next: () => SessionLog, isContinued: boolean) => Promise<void>;
   readonly home: SessionHome;
-  /** The folder on this machine of a session whose own is elsewhere. */
+  /** A folder on this machine for a session whose own folder is remote. */
   readonly folderHere: string | undefined;
   /** Does work that no run may overlap, after ending the current run. */
   readonly perform: <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
-  /** Another session goes on: what it was asked about is asked again. */
+  /** Called when another session continues, so that its open questions are repeated. */
   readonly onContinued: () => void;
   readonly summarizer: SummarizerOptions;
 }
@@ -54,7 +54,7 @@ export interface NavigateOptions extends BranchSummaryOptions {
   readonly label?: string | undefined;
 }
 
-/** Moves between sessions and within the tree of one. */
+/** Moves between sessions and within the tree of a session. */
 export class SessionNavigation {
   readonly #options: NavigationOptions;
   #underWay: Promise<unknown> | undefined;
@@ -65,7 +65,7 @@ export class SessionNavigation {
   }
 
   /**
-   * Resolves when another session has replaced this one, or the change was cancelled; undefined if
+   * Resolves once another session has replaced this one, or the change was cancelled; undefined if
    * no change is in progress. Commands for the session after the change wait for this.
    */
   get underWay(): Promise<unknown> | undefined {
@@ -90,7 +90,7 @@ export class SessionNavigation {
    * Continues another session file.
    *
    * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`, and for the
-   *   current one `session_changed`; the session is then unchanged and usable.
+   *   current one `session_changed`; in these cases the current session stays usable.
    */
   switchSession(path: string): Promise<{ cancelled: boolean }> {
     return this.#note(this.#switch(path));
@@ -129,7 +129,7 @@ export class SessionNavigation {
     replace: () => Promise<void>,
   ): Promise<{ cancelled: boolean }> {
     if (this.#options.hooks === undefined) {
-      // Immediately, so that a prompt that comes next belongs to the new session.
+      // Not deferred, so that the next prompt belongs to the new session.
       await replace();
       return { cancelled: false };
     }
@@ -137,7 +137,7 @@ export class SessionNavigation {
     return this.#enter(change, replace, detail.targetPath);
   }
 
-  /** Whether an extension cancels a change; nothing has happened then. */
+  /** Whether an extension cancels a change, before anything has happened. */
   async #isCancelled(change: SessionChange, detail: ChangeDetail): Promise<boolean> {
     return (await this.#options.hooks?.isCancelled(change, detail)) ?? false;
   }
@@ -161,7 +161,7 @@ export class SessionNavigation {
     return this.userTexts.toJSON();
   }
 
-  /** The same as a list that knows its JSON; one that nobody has added to is written once. */
+  /** The same as a list with cached JSON; an unchanged list is serialised once. */
   get userTexts(): UserTexts {
     const { tree } = this.#options.conversation.log;
     const known = this.#userTexts?.deref();
@@ -203,25 +203,25 @@ export class SessionNavigation {
     return this.#note(this.#change("fork", { entryId, position: "at" }, branchOff));
   }
 
-  /** The sessions of this project's folder, the latest first; with `all`, those of every project. */
+  /** The sessions of this project's folder, the latest first; with `all`, those of all projects. */
   list({ all = false }: { all?: boolean | undefined } = {}): Promise<SessionInfo[]> {
     return this.#options.home.list({ all });
   }
 
-  /** Reads the session of a subagent, as the result of its call names it; undefined if it is not there. */
+  /** Reads the session of a subagent that the result of its call names; undefined if it is missing. */
   readSubagent(
     ...named: Parameters<SessionHome["readSubagent"]>
   ): ReturnType<SessionHome["readSubagent"]> {
     return this.#options.home.readSubagent(...named);
   }
 
-  /** The folder on this machine of a session whose own is elsewhere; undefined for others. */
+  /** A folder on this machine for a session whose own is remote; otherwise undefined. */
   get folderHere(): string | undefined {
     return this.#options.folderHere;
   }
 
   /**
-   * Deletes a session that is not in use (the current one is).
+   * Deletes a session that is not in use; the current one counts as in use.
    *
    * @throws {SessionError} `session_not_found`, `session_invalid`, `session_locked`
    */
@@ -265,7 +265,7 @@ export class SessionNavigation {
       if (entry === undefined) throw new SessionError("entry_not_found", { entryId: targetId });
       return entry;
     };
-    // Before anything is stopped.
+    // Checks the entry before anything is stopped.
     find();
     return perform(async (signal) => {
       const current = conversation.log;
@@ -322,7 +322,7 @@ export class SessionNavigation {
   async #branchOff(log: SessionLog, leafOf: () => string | null): Promise<void> {
     const { createLog, replaceLog } = this.#options;
     await replaceLog(() => {
-      // Read only now, because ending the run has recorded the results of pending calls.
+      // Read after the run has ended, because ending it records the results of pending calls.
       const leafId = leafOf();
       const next = createLog({ parentSession: log.reference });
       next.takeOverBranch(log, leafId);
@@ -334,13 +334,13 @@ export class SessionNavigation {
   }
 }
 
-/** The entry nearest to the leaf that is also on the way to the new leaf. */
+/** The entry nearest to the leaf that is also an ancestor of the new leaf. */
 function commonAncestor({ tree }: SessionLog, newLeafId: string | null): string | null {
   const kept = new Set(newLeafId === null ? [] : tree.branch(newLeafId).map(({ id }) => id));
   return tree.branch().findLast(({ id }) => kept.has(id))?.id ?? null;
 }
 
-/** An extension's summary. */
+/** A summary that an extension provided. */
 function ownSummary(decided: TreeDecision | undefined) {
   if (decided?.summary === undefined) return undefined;
   return { type: "branch_summary" as const, ...decided.summary, fromHook: true };
@@ -352,6 +352,6 @@ function abandonedEntries({ tree }: SessionLog, newLeafId: string | null): Sessi
   return tree.branch().filter(({ id }) => !kept.has(id));
 }
 
-// Most hosts never summarize a branch: bench row `start`.
+// Loaded on demand, because most hosts never summarise a branch (bench row `start`).
 const summarize: typeof import("../compaction/branch-summary.ts").summarizeBranch = async (...of) =>
   (await import("../compaction/branch-summary.ts")).summarizeBranch(...of);

@@ -25,8 +25,8 @@ import type { SessionNavigation } from "./session-navigation.ts";
 import type { SessionWork } from "./session-work.ts";
 
 /**
- * Everything a session consists of, joined. `AgentSession` is what embedders get of it; the code that
- * creates sessions and the extensions of a session hold the parts themselves.
+ * All connected parts of a session. Embedders get an `AgentSession`; the code that creates sessions and the session's
+ * extensions hold the parts themselves.
  */
 export interface SessionParts extends Reports, Loop, Work {
   readonly inputs: SessionInputs;

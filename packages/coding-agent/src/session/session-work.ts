@@ -20,7 +20,7 @@ export interface SessionWorkOptions {
   readonly requests: HostRequests;
 }
 
-/** Work that no run may overlap: compactions, moves in the tree, changes of the session. */
+/** Work that no run may overlap: compactions, moves in the tree, session changes. */
 export class SessionWork {
   readonly #options: SessionWorkOptions;
 
@@ -28,7 +28,10 @@ export class SessionWork {
     this.#options = options;
   }
 
-  /** Stops the current run and does the work. Only its start is admitted, so that prompts queue meanwhile. */
+  /**
+   * Stops the current run and does the work. Only its start goes through the admission, so that prompts are queued
+   * meanwhile.
+   */
   async perform<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const { admission, driver } = this.#options;
     const { running } = await admission.admit(async () => {
@@ -41,7 +44,7 @@ export class SessionWork {
   /** Stops the current run; resolves once it has ended. Queued messages run next. */
   async abort(): Promise<void> {
     const { admission, driver, intake } = this.#options;
-    // A prompt that is still being admitted starts the run this abort is meant for.
+    // A prompt that is still being accepted will start the run that this abort is meant for.
     if (!driver.isBusy) await Promise.all([intake.settle(), admission.settled()]);
     await driver.abort();
   }
@@ -56,17 +59,17 @@ export class SessionWork {
     const { admission, bash, conversation, budget, permissions } = this.#options;
     return admission.admit(async () => {
       await this.#endConversation(bash.stop());
-      // Created before the old one is closed, so that a failure leaves the session unchanged.
+      // Created before the old log is closed, so that a failure leaves the session unchanged.
       await conversation.replace(next(), isContinued);
       permissions.endGrants();
       budget.startOver();
     });
   }
 
-  /** Ends everything that runs. Nothing is admitted any more. */
+  /** Ends everything that runs. Nothing more is admitted. */
   async end(): Promise<void> {
     const { admission, driver, intake, bash, gate, requests } = this.#options;
-    // Open questions stay open in the file, to be asked when the session is opened again.
+    // Open questions stay in the file, to be repeated when the session is opened again.
     gate.suspend();
     requests.end();
     const bashEnded = bash.close();
@@ -77,7 +80,7 @@ export class SessionWork {
     await intake.abandonHandled();
   }
 
-  /** Ends what runs, drops what is queued, and reports both. */
+  /** Ends the run, drops queued messages, and reports both. */
   async #endConversation(bashEnded: Promise<void>): Promise<void> {
     const { driver, intake, requests } = this.#options;
     intake.dropQueued();

@@ -47,7 +47,7 @@ async function withLongOutput(places = placesIn(temporaryFolder())) {
   return { store, places, path, bytes };
 }
 
-test("a full output is a blob of the store, and is there again where it is missing", async () => {
+test("stores a full output as a blob, and restores it where it is missing", async () => {
   const { store, places, path, bytes } = await withLongOutput();
   expect(await store.getBlob(key, sha256(bytes))).toEqual(new Uint8Array(bytes));
   rmSync(path);
@@ -58,7 +58,7 @@ test("a full output is a blob of the store, and is there again where it is missi
   expect(JSON.stringify(results(session).at(-1))).toContain("19995");
 });
 
-test("on a machine with another temporary folder, paths are those of that machine", async () => {
+test("adapts paths to a machine with another temporary folder", async () => {
   const { store, path, bytes } = await withLongOutput();
   const elsewhere = placesIn(temporaryFolder());
   rmSync(path);
@@ -70,7 +70,7 @@ test("on a machine with another temporary folder, paths are those of that machin
   expect(existsSync(path)).toBe(false);
 });
 
-test("a file that is gone while the session is open comes back for the call that names it", async () => {
+test("restores a file that disappears while the session is open, for the call that names it", async () => {
   const store = new MemorySessionStore();
   let path = "";
   const { session } = await open(store, ({ messages }) => {
@@ -85,7 +85,7 @@ test("a file that is gone while the session is open comes back for the call that
   expect(results(session).at(-1)?.content).toEqual([{ type: "text", text: "20000\n" }]);
 });
 
-test("a fork has the files of the session it comes from", async () => {
+test("gives a fork the files of its original session", async () => {
   const { store, places, path, bytes } = await withLongOutput();
   rmSync(path);
   const { session } = await createTestSession(["done"], {
@@ -99,7 +99,7 @@ test("a fork has the files of the session it comes from", async () => {
   expect(await store.getBlob(copy, sha256(bytes))).toEqual(new Uint8Array(bytes));
 });
 
-test("stored entries are as in a session file, but for the member that says where files are", async () => {
+test("stores entries as in a session file, except for the member that locates files", async () => {
   const { store } = await withLongOutput();
   const lines = (await store.load(key)) ?? [];
   const { session } = await open(store, ["done"]);
@@ -125,7 +125,7 @@ reader.on("line", (line) => {
 });
 `;
 
-test("keeps content of an MCP server that no model reads as a blob in the store", async () => {
+test("stores content of an MCP server that no model reads as a blob", async () => {
   const store = new MemorySessionStore();
   const { session } = await createTestSession([turn([toolCall("mcp__sound__speak", {})]), "done"], {
     mcpServers: { sound: { command: process.execPath, args: ["-e", soundServer] } },
@@ -139,7 +139,7 @@ test("keeps content of an MCP server that no model reads as a blob in the store"
   expect(Buffer.from(bytes ?? []).toString()).toBe("a sound");
 });
 
-test("uploads only what a host has put into the temporary folder itself", async () => {
+test("uploads only files that the host itself put into the temporary folder", async () => {
   const store = new MemorySessionStore();
   const places = placesIn(temporaryFolder());
   const secret = join(places.temporaryDirectory ?? "", "auth.json");
@@ -173,7 +173,7 @@ test.each([
   "/etc/pi-bash-1.log",
   "project/hook.log",
   "pi-bash-\u0000.log",
-])("a store cannot make a host write %j", async (name) => {
+])("does not let a store make the host write %j", async (name) => {
   const { store, places } = await withLongOutput();
   const lease = await store.acquire(key, 60_000);
   const { id, size } = await store.putBlob(key, Buffer.from("planted"));
@@ -217,7 +217,7 @@ async function withTasks() {
   return { store, places, turns, events, a: a ?? {}, b: b ?? {} };
 }
 
-test("a subagent's session is a log below the session, and its patch and outputs come back", async () => {
+test("stores a subagent's log below the session, and restores its patch and outputs", async () => {
   const { store, places, a, b } = await withTasks();
   const part = await store.load({ ...key, subpath: "subagents/call/a" });
   expect(a.storedSession).toBe("shared/subagents/call/a");
@@ -237,7 +237,7 @@ test("a subagent's session is a log below the session, and its patch and outputs
 });
 
 test.each(["storedSession", "sessionFile"] as const)(
-  "a subagent takes a follow-up elsewhere, by its %s",
+  "continues a subagent with a follow-up on another machine, by its %s",
   async (name) => {
     const { store, places, turns, a } = await withTasks();
     rmSync(join(a.sessionFile ?? "", "..", ".."), { recursive: true });
@@ -250,11 +250,11 @@ test.each(["storedSession", "sessionFile"] as const)(
   },
 );
 
-test("what a lost host's subagents had done is in the result of their call", async () => {
+test("reports the work of a lost host's subagents in the result of their call", async () => {
   const { store, places } = await withTasks();
   const lines = (await store.load(key)) ?? [];
   const call = lines.findIndex((line) => JSON.stringify(line).includes('"toolCall"'));
-  // As if the host had died before the call had its result.
+  // As if the host had died before the call had a result.
   const fresh = new MemorySessionStore();
   const copies = [
     key,
@@ -273,14 +273,14 @@ test("what a lost host's subagents had done is in the result of their call", asy
     { id: "a", storedSession: "shared/subagents/call/a", used: { toolCalls: 1 } },
     { id: "b/1", storedSession: "shared/subagents/call/b%2F1" },
   ]);
-  // The leases of the dead host's subagents have been taken once.
+  // The new host has taken over the leases of the dead host's subagents.
   const log = { ...key, subpath: "subagents/call/a" };
   await expect(
     fresh.append(log, [{ type: "custom", id: "late" }], { token: 1 }),
   ).rejects.toMatchObject({ code: "lease_lost" });
 });
 
-test("what a subagent says is in the store before it is announced", async () => {
+test("stores a subagent's messages before they are announced", async () => {
   const store = new MemorySessionStore();
   const turns = scenario(
     { task: "<a>" },
@@ -302,13 +302,13 @@ test("what a subagent says is in the store before it is announced", async () => 
   expect(missing).toEqual([]);
 });
 
-test("a lost session starts no subagent", async () => {
+test("starts no subagent in a lost session", async () => {
   const store = new MemorySessionStore();
   const turns = scenario({ task: "<a>" }, { a: () => "a done" });
   const { session } = await open(store, turns, project());
   session.subscribe(async (event) => {
     if (event.type !== "tool_execution_start") return;
-    // As if this host had been paused, and another had gone on since.
+    // As if this host had been paused, and another had continued meanwhile.
     const token = { key, token: 1, owner: undefined, expiresAt: 0 };
     await store.release(token);
     await store.acquire(key, 60_000);

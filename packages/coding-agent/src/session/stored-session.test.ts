@@ -32,7 +32,7 @@ function open(
 const stored = async (store: TroubledStore, sessionId = id) =>
   (await store.load({ projectKey, sessionId })) ?? [];
 
-test("every message is in the store before it is announced", async () => {
+test("stores every message before it is announced", async () => {
   const store = new TroubledStore();
   const { session } = await open([turn([toolCall("bash", { command: "echo hi" })]), "done"], store);
   const missing: unknown[] = [];
@@ -50,7 +50,7 @@ test("every message is in the store before it is announced", async () => {
   expect((await stored(store))[0]).toMatchObject({ type: "session", id });
 });
 
-test("a slow store holds events and tools back, and says so", async () => {
+test("delays events and tools for a slow store, and says so", async () => {
   const store = new TroubledStore();
   const test = await open([turn([toolCall("bash", { command: "touch ran" })]), "done"], store, {
     settings: fast({ "session.storeTimeoutMs": 20_000 }),
@@ -69,7 +69,7 @@ test("a slow store holds events and tools back, and says so", async () => {
 test.each([
   ["forward", 86_400_000],
   ["back", -86_400_000],
-])("a write that is on its way does not fail because the clock is set %s", async (_, byMs) => {
+])("does not fail a pending write because the clock is set %s", async (_, byMs) => {
   const store = new TroubledStore();
   const { session } = await open(["one"], store, {
     settings: fast({ "session.storeTimeoutMs": 20_000 }),
@@ -84,7 +84,7 @@ test.each([
   expect(await result).toMatchObject({ status: "completed" });
 });
 
-test("past the limit the prompt fails, and the next one goes on without what was not stored", async () => {
+test("fails a prompt after the time limit, and the next one continues without what was not stored", async () => {
   const store = new TroubledStore();
   const { session, events } = await open(["one", "two", "three"], store, { settings: fast() });
   await session.prompt("first");
@@ -97,7 +97,7 @@ test("past the limit the prompt fails, and the next one goes on without what was
   expect(userTexts(session.messages)).toEqual(["first"]);
   const announced = events.filter(isType("message_start"));
   expect(JSON.stringify(announced)).not.toContain("lost");
-  // What arrives late has an old token.
+  // A late write has an old token.
   const next = session.prompt("second");
   await new Promise((resolve) => setTimeout(resolve, 50));
   store.letGo();
@@ -109,7 +109,7 @@ test("past the limit the prompt fails, and the next one goes on without what was
   expect(new Set(store.tokens).size).toBe(2);
 });
 
-test("a failing call is repeated until it works", async () => {
+test("repeats a failing call until it succeeds", async () => {
   const store = new TroubledStore();
   const { session, events } = await open(["one"], store, {
     settings: fast({ "session.storeTimeoutMs": 20_000 }),
@@ -122,13 +122,13 @@ test("a failing call is repeated until it works", async () => {
   expect(await result).toMatchObject({ status: "completed" });
 });
 
-test("a lost lease ends the run, and later prompts are refused", async () => {
+test("ends the run when its lease is lost, and refuses later prompts", async () => {
   const store = new TroubledStore();
   const session = await open(["one", "two"], store, { settings: fast() });
   await session.session.prompt("first");
   const mine = store.lease;
   if (mine === undefined) throw new Error("there is no lease");
-  // As if this host had slept past its lease, and another had taken the session since.
+  // As if this host had slept past its lease, and another had taken the session over.
   await store.release(mine);
   const theirs = await store.acquire(mine.key, 60_000);
   await eventOf(session, isType("session_lost"));
@@ -138,7 +138,7 @@ test("a lost lease ends the run, and later prompts are refused", async () => {
   await store.append(theirs.key, [{ type: "custom", id: "x" }], theirs);
 });
 
-test("a lease that is lost in the middle of a prompt fails it", async () => {
+test("fails a prompt when its lease is lost in the middle", async () => {
   const store = new TroubledStore();
   const test = await open(["one", "two"], store, { settings: fast({ "session.leaseMs": 60_000 }) });
   await test.session.prompt("first");
@@ -152,7 +152,7 @@ test("a lease that is lost in the middle of a prompt fails it", async () => {
   expect(JSON.stringify(test.events.filter(isType("message_start")))).not.toContain("second");
 });
 
-test("a session that another host writes is locked", async () => {
+test("refuses to open a session that another host writes", async () => {
   const store = new TroubledStore();
   const { session } = await open(["one"], store);
   await session.prompt("first");
@@ -164,12 +164,12 @@ test("a session that another host writes is locked", async () => {
   expect(again.session.state.sessionId).toBe(id);
 });
 
-test("a call that was running when its host died is answered as interrupted", async () => {
+test("answers a call that was running when its host died as interrupted", async () => {
   const store = new TroubledStore();
   const dying = await open([turn([toolCall("bash", { command: "sleep 30" })])], store);
   void dying.session.submit("go");
   await eventOf(dying, isType("tool_execution_start"));
-  // The host is gone without a word.
+  // The host dies without a message.
   const mine = store.lease;
   if (mine === undefined) throw new Error("there is no lease");
   await store.release(mine);
@@ -179,7 +179,7 @@ test("a call that was running when its host died is answered as interrupted", as
   expect(JSON.stringify(await stored(store))).toContain('"interrupted":true');
 });
 
-test("new, fork, switch, list and delete work with ids", async () => {
+test("works with ids for new, fork, switch, list and delete", async () => {
   const store = new TroubledStore();
   const { session } = await open(["one", "two", "three", "four"], store);
   await session.prompt("first");
@@ -206,7 +206,7 @@ test("new, fork, switch, list and delete work with ids", async () => {
   expect(await session.navigation.list()).toHaveLength(2);
 });
 
-test("a store that cannot be read refuses the start", async () => {
+test("refuses to start with a store that cannot be read", async () => {
   const store = new TroubledStore();
   store.load = async () => {
     throw new Error("no route to host");
@@ -214,7 +214,7 @@ test("a store that cannot be read refuses the start", async () => {
   await expect(open([], store)).rejects.toMatchObject({ code: "session_write_failed" });
 });
 
-test("an unused session leaves nothing in the store", async () => {
+test("leaves nothing of an unused session in the store", async () => {
   const store = new TroubledStore();
   const { session } = await open([], store, { session: { kind: "new" } });
   session.setName("unused");
@@ -223,7 +223,7 @@ test("an unused session leaves nothing in the store", async () => {
 });
 
 test.each([0, -1, 1.5, Number.NaN, 2 ** 31])(
-  "a lease of %s ms is refused by name",
+  "refuses a lease of %s ms, naming the option",
   async (leaseMs) => {
     await expect(open(["one"], new TroubledStore(), { leaseMs } as never)).rejects.toMatchObject({
       code: "invalid_option",

@@ -1,6 +1,6 @@
 import type { SessionEvent, WorkspaceState, WorkspaceStatus } from "@tau-agent/rpc-protocol";
 
-/** What clients see of the place where a session's tools act. */
+/** The state of a session's workspace, as clients see it. */
 export class WorkspaceStanding {
   readonly #id: string;
   readonly #kind: WorkspaceState["kind"];
@@ -12,12 +12,12 @@ export class WorkspaceStanding {
     this.#kind = kind;
   }
 
-  /** Whether the place is the host's own machine. */
+  /** Whether the workspace is the host's own machine. */
   get isLocal(): boolean {
     return this.#kind === "local";
   }
 
-  /** Called by what keeps the connection. */
+  /** Called by the owner of the connection. */
   note(status: WorkspaceStatus, reason?: string): void {
     if (status === this.#status) return;
     this.#status = status;
@@ -25,12 +25,12 @@ export class WorkspaceStanding {
     this.#report?.({ type: "workspace_status", id: this.#id, status, ...why });
   }
 
-  /** Says from now on when the place is lost, and when it is there again. */
+  /** Reports from now on when the workspace is lost or reachable again. */
   reportTo(report: (event: SessionEvent) => void): void {
     this.#report = report;
   }
 
-  /** The state of a session in this folder. */
+  /** The workspace's state for a session in this folder. */
   describe(cwd: string): WorkspaceState {
     return { id: this.#id, kind: this.#kind, cwd, status: this.#status };
   }
