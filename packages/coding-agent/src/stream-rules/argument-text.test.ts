@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ArgumentText } from "./argument-text.ts";
 
-/** Cuts a text at these places. */
+/** Splits a text at these positions. */
 function cut(text: string, places: readonly number[]): string[] {
   const at = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
   return [0, ...at].map((from, index) => text.slice(from, at[index] ?? text.length));
@@ -31,7 +31,7 @@ function stringsOf(value: unknown): string[] {
 }
 
 describe("the text of a call's arguments", () => {
-  it("has decoded strings, and the rest as it arrived", () => {
+  it("has decoded strings, and everything else unchanged", () => {
     const json = '{"a":"line\\n\\"quoted\\" \\u00e9\\/","n":[1,true]}';
     expect(read([json])).toEqual({
       whole: '{"a":"line\n"quoted" é/","n":[1,true]}',

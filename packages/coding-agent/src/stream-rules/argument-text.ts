@@ -1,11 +1,11 @@
 interface ValuePiece {
   readonly text: string;
-  /** Whether another string begins with it. */
+  /** Whether the piece starts a new string. */
   readonly isStart: boolean;
 }
 
 export interface ArgumentPieces {
-  /** The JSON as it arrived, with its strings decoded. */
+  /** The JSON so far, with its strings decoded. */
   readonly whole: string;
   /** Only the strings, one after the other. */
   readonly values: readonly ValuePiece[];
@@ -20,7 +20,7 @@ const escapes: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r
 export class ArgumentText {
   #state: "outside" | "string" | "escape" | "unicode" = "outside";
   #digits = "";
-  /** The first piece of a string has not arrived yet. */
+  /** Whether the first piece of a string is still to come. */
   #isStart = false;
 
   push(json: string): ArgumentPieces {

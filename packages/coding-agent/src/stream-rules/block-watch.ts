@@ -6,7 +6,7 @@ import { GrowingText, type PatternNumbers, type Probe } from "./text-window.ts";
 
 type ToolCall = Extract<AssistantContent, { type: "toolCall" }>;
 
-/** A block of text or thinking as it grows. */
+/** A growing block of text or thinking. */
 export class TextBlockWatch {
   readonly #text: GrowingText;
 
@@ -73,7 +73,7 @@ export class ToolCallWatch {
     this.#watches = always.length === 0 ? [] : [new ArgumentsWatch(this.#numbersOf(always))];
   }
 
-  /** Takes a delta; `call` is the call so far. */
+  /** Adds a delta; `call` is the call so far. */
   push(delta: string, call: AssistantContent | undefined): Probe[] {
     this.#hasDeltas = true;
     const probes = this.#watches.flatMap((watch) => watch.push(delta));
@@ -83,7 +83,7 @@ export class ToolCallWatch {
     return probes;
   }
 
-  /** Takes text that arrived without deltas, and decides about rules that still wait. */
+  /** Adds text that arrived without deltas, and decides about rules that still wait. */
   end(call: ToolCall): Probe[] {
     const probes = this.#hasDeltas ? [] : this.push(JSON.stringify(call.arguments), undefined);
     if (this.#waiting.length > 0) probes.push(...this.#decide(call, true));

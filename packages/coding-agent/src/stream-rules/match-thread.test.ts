@@ -18,7 +18,7 @@ function split(pattern: RulePattern) {
   return pattern.isLineBound ? { onLine: number, anywhere: [] } : { onLine: [], anywhere: number };
 }
 
-/** After which piece the pattern was found; -1 when it never was. */
+/** The index of the piece after which the pattern was found; -1 if never. */
 async function foundAt(pattern: RulePattern, pieces: readonly string[]): Promise<number> {
   const watch = new TextBlockWatch(split(pattern));
   for (const [index, piece] of pieces.entries()) {
@@ -30,13 +30,13 @@ async function foundAt(pattern: RulePattern, pieces: readonly string[]): Promise
   return -1;
 }
 
-/** The same, each time on all of the text so far. */
+/** The expected index, from a search of the whole text after each piece. */
 function expectedAt({ source, flags }: RulePattern, pieces: readonly string[]): number {
   const whole = pieces.map((piece, index) => [piece, pieces.slice(0, index + 1).join("")] as const);
   return whole.findIndex(([piece, text]) => piece !== "" && new RegExp(source, flags).test(text));
 }
 
-describe("a search in a text that grows", () => {
+describe("a search in a growing text", () => {
   const patterns = [
     "ab",
     "^ab",
@@ -52,7 +52,7 @@ describe("a search in a text that grows", () => {
     "b$",
   ].map(patternOf);
 
-  it("finds a pattern exactly when it matches the text so far, however that was split", async () => {
+  it("finds a pattern as soon as it matches the text so far, however the text was split", async () => {
     const pieces = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n"), maxLength: 6 }), {
       maxLength: 12,
     });
@@ -66,7 +66,7 @@ describe("a search in a text that grows", () => {
     await fc.assert(property, { numRuns: 500 });
   });
 
-  it("is as exact late in a long text, within its window", async () => {
+  it("is equally exact late in a long text, within its window", async () => {
     const filler = fc.nat({ max: 30_000 }).map((length) => "c \n".repeat(length / 3));
     const end = fc.array(fc.string({ unit: fc.constantFrom(..."abc \n"), maxLength: 40 }), {
       minLength: 1,
@@ -88,7 +88,7 @@ describe("a search in a text that grows", () => {
   });
 
   it.each(["console\\.log", "as\\s+any"])(
-    "costs a long reply no more per delta than a short one: %s",
+    "costs no more per delta in a long reply than in a short one: %s",
     (written) => {
       const watch = new TextBlockWatch(split(patternOf(written)));
       let searched = 0;
@@ -100,10 +100,10 @@ describe("a search in a text that grows", () => {
   );
 });
 
-describe("a pattern without end", () => {
+describe("a pattern whose search never ends", () => {
   const text = "x".repeat(60);
 
-  it("is given up for good, and the others are still searched for", async () => {
+  it("is given up for good, while the others are still searched for", async () => {
     const own = new MatchThread();
     const [absent = 0, endless = 0, present = 0] = ["nothing", "(x+x+)+y", "xx"].map((written) =>
       own.numberOf(patternOf(written)),
@@ -120,7 +120,7 @@ describe("a pattern without end", () => {
     expect(performance.now() - began).toBeLessThan(900);
   });
 
-  it("holds up many searches for it no longer than one", async () => {
+  it("delays many searches no longer than one", async () => {
     const own = new MatchThread();
     const probe = { text, start: 0, patterns: [own.numberOf(patternOf("(x+x+)+y"))] };
     const began = performance.now();
@@ -129,7 +129,7 @@ describe("a pattern without end", () => {
     expect(performance.now() - began).toBeLessThan(3000);
   });
 
-  it("ends its wait with the run", async () => {
+  it("stops waiting when the run ends", async () => {
     const own = new MatchThread();
     const probe = { text, start: 0, patterns: [own.numberOf(patternOf("(x+x+)+y"))] };
     const abort = new AbortController();
@@ -145,7 +145,7 @@ describe("a pattern without end", () => {
   });
 });
 
-it("serves many searches at once, each with its own answer", async () => {
+it("handles many searches at once, each with its own answer", async () => {
   const words = Array.from({ length: 100 }, (_, index) => `word${index}.`);
   const results = await Promise.all(
     words.map((word, index) => {

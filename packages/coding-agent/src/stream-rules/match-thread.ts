@@ -21,7 +21,7 @@ interface Task {
 }
 
 const LIMIT_MS = 500;
-/** A busy machine may stall the thread this long, but hardly twice at the same pattern. */
+/** A busy machine may stall the thread this long, but hardly twice with the same pattern. */
 const MAX_ATTEMPTS = 4;
 /** How often to extend the wait for a thread that has not reached the request yet. */
 const MAX_WAITS = 20;
@@ -40,9 +40,9 @@ export class MatchThread {
   /** All patterns so far, by number; each is sent to the thread once. */
   readonly #patterns: RulePattern[] = [];
   readonly #numbers = new Map<string, number>();
-  /** How many of them the thread knows. */
+  /** How many of them the thread has received. */
   #sent = 0;
-  /** Requests for one of these are refused at once. */
+  /** Unusable patterns; requests for them are refused at once. */
   readonly #hopeless = new Set<number>();
   readonly #queue = new Set<Task>();
   #worker: Worker | undefined;
@@ -82,7 +82,7 @@ export class MatchThread {
     const [task] = this.#queue;
     if (task === undefined) {
       this.#usedAt = performance.now();
-      // One timer for many requests: it looks again when it fires.
+      // One timer for many requests: it checks again when it fires.
       this.#idle ??= setTimeout(() => this.#rest(), IDLE_MS).unref();
       return;
     }
@@ -161,7 +161,7 @@ export class MatchThread {
     this.#begin();
   }
 
-  /** The request never ended, or the thread died. */
+  /** Handles a request that never ended, or a dead thread. */
   #fail(): void {
     const task = this.#current;
     const atWork = Atomics.load(this.#progress, 0) - 1;

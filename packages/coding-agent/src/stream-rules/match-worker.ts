@@ -1,29 +1,30 @@
 import type { Probe } from "./text-window.ts";
 
 export interface MatchRequest {
-  /** New patterns; their numbers continue. */
+  /** New patterns, numbered after the existing ones. */
   readonly added: readonly { readonly source: string; readonly flags: string }[];
   readonly probes: readonly Probe[];
 }
 
 export interface MatchResponse {
   readonly matched: readonly number[];
-  /** Patterns that failed, such as too deeply nested ones. */
+  /** Patterns whose search failed, such as too deeply nested ones. */
   readonly failed: readonly number[];
   /** Patterns that took long, and how long, in ms. */
   readonly slow: readonly (readonly [number, number])[];
 }
 
 interface MatchWorkerData {
-  /** One cell: the number of the pattern at work, counted from 1; 0 between requests. */
+  /** A single cell with the number of the current pattern, counted from 1; 0 between requests. */
   readonly progress: SharedArrayBuffer;
   /** Time after which a pattern is reported as slow, in ms. */
   readonly slowMs: number;
 }
 
 /**
- * Searches texts in a worker thread, one request at a time. Runs from its own source text: a bundle
- * has no file for a worker to load. So nothing outside of this function may be used in it.
+ * Searches texts in a worker thread, one request at a time. The function's source text is the
+ * worker's code, because a bundle has no file for a worker to load. It must therefore not use
+ * anything outside of itself.
  */
 export function matchInWorker(): void {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");

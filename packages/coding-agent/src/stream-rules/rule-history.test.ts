@@ -25,7 +25,7 @@ const once = { mode: "once", gap: 10 } as const;
 const after = (gap: number) => ({ mode: "after-gap", gap }) as const;
 
 describe("the history of rules on a branch", () => {
-  it("counts the replies since, except failed and stopped ones", () => {
+  it("counts the replies since the match, except failed and stopped ones", () => {
     const { tree, reply, remind } = sessionTree();
     const history = new RuleHistory();
     reply("aborted");
@@ -61,7 +61,7 @@ describe("the history of rules on a branch", () => {
     expect(history.allows("b", once)).toBe(true);
   });
 
-  it("understands the entries of other hosts, and passes over damaged ones", () => {
+  it("reads the entries of other hosts, and skips damaged ones", () => {
     const { tree, add } = sessionTree();
     const history = new RuleHistory();
     add({ type: "ttsr_injection", injectedRules: ["a", 1] });

@@ -9,8 +9,8 @@ export interface RepeatPolicy {
 }
 
 /**
- * Which rules have matched on the current branch, and how many replies ago. Read from the entries,
- * each once, so that it stays right after a resume, a fork and a move in the tree.
+ * Which rules have matched on the current branch, and how many replies ago. The entries are read,
+ * each once, so that this stays correct after a resume, a fork and a move in the tree.
  */
 export class RuleHistory {
   #tree: SessionTree | undefined;
@@ -38,7 +38,7 @@ export class RuleHistory {
     return mode === "after-gap" && this.#replies - struckAt >= Math.max(1, gap);
   }
 
-  /** The entries since the known leaf; undefined if that is on another branch. */
+  /** The entries since the known leaf; undefined if the known leaf is on another branch. */
   #addedTo(tree: SessionTree): SessionEntry[] | undefined {
     if (this.#tree !== tree || this.#leafId === null) return undefined;
     const added: SessionEntry[] = [];
@@ -61,7 +61,7 @@ export class RuleHistory {
     } else this.#readForeign(entry);
   }
 
-  /** Other pi-compatible hosts keep the names in a separate entry. */
+  /** Other pi-compatible hosts store the names in a separate entry. */
   #readForeign(entry: SessionEntry): void {
     const { type, injectedRules } = entry as { type: string; injectedRules?: unknown };
     if (type !== "ttsr_injection" || !Array.isArray(injectedRules)) return;

@@ -8,10 +8,10 @@ import type { PatternNumbers, Probe } from "./text-window.ts";
 export interface RuleWatchOptions {
   readonly rules: readonly StreamRule[];
   readonly thread: MatchThread;
-  /** Aborted with the run. */
+  /** Aborts with the run. */
   readonly run: AbortSignal;
   readonly toProjectPath: (path: string) => string;
-  /** Numbers of unusable patterns; the watch adds to them. */
+  /** The numbers of unusable patterns; the watch adds to them. */
   readonly hopeless: Set<number>;
   readonly onHopeless: (patterns: readonly number[]) => void;
 }
@@ -96,7 +96,7 @@ export class RuleWatch {
           patterns.some((pattern) => hasMatched.has(thread.numberOf(pattern))),
         );
       }
-      // The blocking pattern is excluded now. The others have not been searched for yet.
+      // The blocking pattern is now excluded, so search again for the others.
       if (hopeless.length === 0 || !hasChanged) return [];
     }
   }
@@ -120,7 +120,7 @@ export class RuleWatch {
       .filter(({ patterns }) => patterns.length > 0);
   }
 
-  /** Whether patterns have become unusable. */
+  /** Notes unusable patterns; returns whether there are new ones. */
   #noteHopeless({ slow, hopeless }: MatchResult): boolean {
     const found = [...hopeless];
     for (const [pattern, ms] of slow) {

@@ -5,11 +5,11 @@ import type { StreamRules, WatchedSession } from "./stream-rules.ts";
 export interface SessionRulesOptions {
   readonly workingFolder: { readonly cwd: string };
   readonly rules: () => Promise<LoadedRules>;
-  /** The session of the rules; called when it replies. */
+  /** The session that the rules watch; called when it replies. */
   readonly session: () => WatchedSession;
 }
 
-/** A session's stream rules. The code that watches replies is loaded if there are rules. */
+/** A session's stream rules. The code that watches replies is loaded only if there are rules. */
 export class SessionRules {
   readonly #options: SessionRulesOptions;
   #watched: StreamRules | undefined;

@@ -1,8 +1,8 @@
 import { MatchThread } from "./match-thread.ts";
 
 /**
- * The one thread of this process. Module state on purpose: a hundred sessions in one process
- * would otherwise have a hundred threads, each with its own engine.
+ * The one thread of this process. This is module state on purpose: otherwise, a hundred sessions in
+ * one process would have a hundred threads, each with its own engine.
  */
 let shared: MatchThread | undefined;
 

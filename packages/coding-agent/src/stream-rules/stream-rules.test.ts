@@ -26,7 +26,7 @@ async function ruled(files: Record<string, string>, scenario: Scenario) {
   return { ...test, cwd };
 }
 
-/** Says `first` with the first request, "Please" with later ones, and keeps what it was asked. */
+/** Replies `first` to the first request and "Please" to later ones, and records the requests. */
 function saying(first: string | ReturnType<typeof turn>) {
   const requests: ScenarioRequest[] = [];
   const scenario: Scenario = (request) => {
@@ -51,7 +51,7 @@ const streamed = (events: readonly SessionEvent[]) =>
     .join("");
 
 describe("a reply that breaks a rule", () => {
-  it("ends there and starts again with the rule in view", async () => {
+  it("ends there and starts again with the rule in the context", async () => {
     const { scenario, requests } = saying(slowly("Now gimme that thing"));
     const test = await ruled({ ".pi/rules/please.md": rule("gimme") }, scenario);
     const { session, events, written, cwd } = test;
@@ -70,7 +70,7 @@ describe("a reply that breaks a rule", () => {
     expect(written().map(({ type }) => type)).toContain("custom_message");
   });
 
-  it("is one run with another turn, neither aborted nor retried", async () => {
+  it("adds a turn to the run, which counts as neither aborted nor retried", async () => {
     const test = await ruled({ ".pi/rules/please.md": rule("gimme") }, saying("gimme").scenario);
     await test.session.prompt("go", { id: "p" });
     const types = test.events.filter(({ type }) => type !== "message_update");
@@ -95,7 +95,7 @@ describe("a reply that breaks a rule", () => {
     const files = { ".pi/rules/please.md": rule('^gimme "th', "scope: tool:write\n") };
     const { scenario, requests } = saying(first);
     const { session, events, cwd } = await ruled(files, scenario);
-    // As the file would have it: decoded, and each line by itself.
+    // The pattern matches a decoded string, line by line.
     writeFileSync(join(cwd, ".pi/rules/please.md"), rule('/^gimme "th/m', "scope: tool\n"));
     await session.prompt("go");
     expect(names(events)).toEqual([["please"]]);
@@ -106,7 +106,7 @@ describe("a reply that breaks a rule", () => {
     expect(requests[1]?.messages.map(({ role }) => role)).toEqual(["user", "user"]);
   });
 
-  it("stays in the conversation when it is to be kept, with results for its whole calls", async () => {
+  it("stays in the conversation if the rule says so, with results for its complete calls", async () => {
     const first = turn([text("Listing. "), toolCall("ls", { path: "gimme" })]);
     const { scenario, requests } = saying(first);
     const { session, events } = await ruled({ ".omp/rules/please.md": rule("gimme") }, scenario);
@@ -156,7 +156,7 @@ describe("a reply that breaks a rule", () => {
     expect(strikes(test.events)).toEqual([]);
   });
 
-  it("ends as aborted when the user aborts it meanwhile", async () => {
+  it("ends as aborted if the user aborts it meanwhile", async () => {
     const test = await ruled({ ".pi/rules/please.md": rule("gimme") }, saying("gimme").scenario);
     test.session.subscribe((event) => {
       if (event.type === "ttsr_triggered") void test.session.abort();
@@ -165,7 +165,7 @@ describe("a reply that breaks a rule", () => {
     expect(test.session.messages.some(({ role }) => role === "custom")).toBe(false);
   });
 
-  it("includes steering that came meanwhile together with the reminder", async () => {
+  it("receives steering that came meanwhile together with the reminder", async () => {
     const { scenario, requests } = saying(slowly("gimme that"));
     const test = await ruled({ ".pi/rules/please.md": rule("gimme") }, scenario);
     test.session.subscribe((event) => {
@@ -183,14 +183,14 @@ describe("a rule about certain files", () => {
   const writing = (path: string) =>
     turn([toolCall("write", { content: "gimme", path }, { chunkSize: 3 })]);
 
-  it("matches once the call names such a file, even if it does so last", async () => {
+  it("matches once the call names such a file, even if the path comes last", async () => {
     const { session, events, cwd } = await ruled(files, saying(writing("src/a.ts")).scenario);
     await session.prompt("go");
     expect(names(events)).toEqual([["please"]]);
     expect(existsSync(join(cwd, "src/a.ts"))).toBe(false);
   });
 
-  it("ignores calls about others", async () => {
+  it("ignores calls about other files", async () => {
     const { session, events, cwd } = await ruled(files, saying(writing("src/a.md")).scenario);
     await session.prompt("go");
     expect(strikes(events)).toEqual([]);
@@ -234,8 +234,8 @@ describe("a rule that has matched", () => {
   });
 });
 
-describe("a rule that cannot be used", () => {
-  it("is reported once with a remedy, and the others work", async () => {
+describe("an unusable rule", () => {
+  it("is reported once with a fix, and the other rules work", async () => {
     const files = {
       ".pi/rules/a.md": rule("(unclosed"),
       ".pi/rules/b.md": '---\nttsr_trigger: "\\d"\n---\nNo.',
@@ -254,7 +254,7 @@ describe("a rule that cannot be used", () => {
     ]);
   });
 
-  it("is switched off when its search never ends, while the host stays responsive", async () => {
+  it("is disabled when its search never ends, while the host stays responsive", async () => {
     const files = {
       ".pi/rules/endless.md": rule("(a+)+z"),
       ".pi/rules/please.md": rule("gimme"),

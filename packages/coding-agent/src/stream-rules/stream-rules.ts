@@ -17,7 +17,7 @@ export interface WatchedSession {
   emit(event: SessionEvent): void | Promise<void>;
 }
 
-/** Stops replies that break a rule of the user and restarts them with the rule in view. */
+/** Stops replies that break a user's rule and restarts them with the rule in the context. */
 export class StreamRules {
   readonly #session: WatchedSession;
   readonly #folder: { readonly cwd: string };
@@ -87,13 +87,13 @@ export class StreamRules {
   }
 }
 
-/** A reply that other pi-compatible hosts also leave out of the conversation. */
+/** A discarded reply, which other pi-compatible hosts also leave out of the conversation. */
 function discarded(reply: AssistantMessage, rules: readonly StreamRule[]): AssistantMessage {
   const names = rules.map(({ name }) => name).join(", ");
   return { ...reply, stopReason: "aborted", errorMessage: `Stopped by rule ${names}` };
 }
 
-/** A reply that the conversation can continue from; an empty one cannot be kept. */
+/** A reply from which the conversation can continue; an empty reply cannot be kept. */
 function kept(reply: AssistantMessage): AssistantMessage {
   const { errorMessage: _, ...rest } = reply;
   if (reply.content.length === 0) return { ...reply, stopReason: "aborted" };
@@ -101,7 +101,7 @@ function kept(reply: AssistantMessage): AssistantMessage {
   return { ...rest, stopReason: hasCalls ? "toolUse" : "stop" };
 }
 
-/** For globs: relative to the project if the file is inside, with forward slashes. */
+/** A path for globs: relative to the project if the file is inside, with forward slashes. */
 function projectPath(path: string, cwd: string): string {
   const inside = relative(cwd, resolve(cwd, path));
   const isOutside = inside.startsWith("..") || isAbsolute(inside);

@@ -1,10 +1,10 @@
-/** How many characters back a match may begin. */
+/** How many characters before the end a match may begin. */
 const WINDOW_LENGTH = 4096;
-/** How many characters before that look-behinds can see. */
+/** How many additional characters look-behinds can see. */
 const LEAD_LENGTH = 256;
 const MAX_LENGTH = 2 * (WINDOW_LENGTH + LEAD_LENGTH);
 
-/** A text to search, and from where. */
+/** A text to search, with the start position. */
 export interface Probe {
   readonly text: string;
   readonly start: number;
@@ -49,9 +49,9 @@ export class GrowingText {
 }
 
 /**
- * The end of a growing text, or of its last line. Cut from time to time, so that a long reply costs
- * no more per piece than a short one. A search never begins at the cut, where `^` and `\b` would be
- * wrong.
+ * The end of a growing text, or of its last line. It is cut from time to time, so that a long reply
+ * costs no more per piece than a short one. A search never begins at the cut, where `^` and `\b`
+ * would be wrong.
  */
 class TextWindow {
   readonly #isLine: boolean;
