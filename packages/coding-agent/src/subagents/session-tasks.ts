@@ -49,19 +49,19 @@ import { SessionSubagents } from "./tasks/session-subagents.ts";
 import { SubagentFeed } from "./tasks/subagent-feed.ts";
 import { maySpawnAt, type TaskServices } from "./tasks/task-services.ts";
 
-/** How a session gives work to subagents. */
+/** The options for a session's subagents. */
 export interface TaskOptions {
-  /** Starts a host for a subagent; without it subagents run in this process. */
+  /** Starts a host for a subagent; without it, subagents run in this process. */
   readonly startSubagentHost?: StartSubagentHost | undefined;
   /** The session's nesting depth; 0 (default) for a person's. */
   readonly taskDepth?: number | undefined;
-  /** The folder of the user that `cwd` is an isolated copy of: permissions judge its files as those. */
+  /** The user's folder that `cwd` is an isolated copy of: permissions judge files as if they were there. */
   readonly taskFolder?: string | undefined;
-  /** Agents the session may start; default all. */
+  /** The agents that the session may start; default all. */
   readonly taskAgents?: readonly string[] | undefined;
-  /** What looks at changed files, where that is not of the settings. */
+  /** The checks for changed files, if they do not come from the settings. */
   readonly diagnostics?: { readonly entries: readonly DiagnosticsEntry[] } | undefined;
-  /** They limit subagents, too, unless the setting `task.narrowTools` is off; exclusions always do. */
+  /** Also limit subagents, unless the setting `task.narrowTools` is off; exclusions always apply. */
   readonly tools?: Pick<ToolSelection, "only" | "exclude"> | undefined;
 }
 
@@ -87,32 +87,32 @@ interface TaskingAgentSession extends BudgetedSession {
 interface CountedSession extends BudgetedSession {
   readonly requests: HostRequests;
   readonly permissions: SessionPermissions;
-  /** Aborted with the current run. */
+  /** Aborts with the current run. */
   readonly signal: AbortSignal | undefined;
 }
 
-/** A session's budget and its `task` tool, which is missing where subagents may not be nested deeper. */
+/** A session's budget and its `task` tool, which is missing if subagents may not be nested any deeper. */
 export interface SessionTasks {
   readonly budget: SessionBudget;
   readonly feed: SubagentFeed;
   readonly subagents: SessionSubagents;
   readonly tools: readonly AgentTool[];
   /**
-   * Reads what the description of `task` says, for the folder and the trust that the session has now.
+   * Reads the description of `task` for the session's current folder and trust.
    *
-   * @throws {WorkspaceError} when the project cannot be reached
+   * @throws {WorkspaceError} if the project cannot be reached
    */
   describe(): Promise<void>;
   follow(session: CountedSession, promptId: () => string | undefined): void;
 }
 
-/** What subagents have of their session. */
+/** What subagents inherit from their session. */
 interface InheritedOptions {
   readonly fallbackModels?: readonly string[] | undefined;
   readonly credentials: KeptCredentials;
 }
 
-/** What tasks need of their session. */
+/** What tasks need from their session. */
 interface TaskParts {
   environment: ToolEnvironment;
   settings: SettingsStore;
@@ -120,21 +120,21 @@ interface TaskParts {
   /** The disk of the project; undefined for this machine's. */
   disk: Disk | undefined;
   createSession: CreateSubagentSession;
-  /** Begins a subagent's log in the session's store; undefined without a store. */
+  /** Starts a subagent's log in the session's store; undefined without a store. */
   openPart: (...part: Parameters<LogParts["openPart"]>) => Promise<SessionPart> | undefined;
   /** The lines of such a log; undefined if there are none. */
   readPart: (reference: string) => Promise<readonly object[] | undefined> | undefined;
-  /** Fetches files that are in the store and not here, by their paths. */
+  /** Fetches missing files from the store, by their paths. */
   restoreFiles: (paths: readonly string[]) => Promise<void> | undefined;
-  /** Tells the model of an end that no call waits for. */
+  /** Tells the model about the end of a subagent that no call waits for. */
   notify: (message: CustomMessage) => void;
-  /** Lets the model follow subagents in the background. */
+  /** Makes the tools for background subagents available to the model. */
   offerTools: () => OfferedTools;
-  /** The session the tasks belong to; called when a task runs. */
+  /** The session of the tasks; called when a task runs. */
   session: () => TaskingAgentSession;
 }
 
-/** Creates the parts a session needs for tasks; loads and reads nothing yet. */
+/** Creates the parts that a session needs for tasks; loads and reads nothing yet. */
 export function createSessionTasks(
   options: TaskOptions & InheritedOptions,
   parts: TaskParts,
@@ -250,15 +250,15 @@ function runnerOf(
   };
 }
 
-/** What subagents must not have either, at any depth. */
+/** The tools that are excluded for subagents at any depth, too. */
 function takenAway({ only = [], exclude = [] }: ToolSelection = {}): readonly string[] {
   const removed = only.filter((pattern) => pattern.startsWith("-"));
   return [...exclude, ...removed.map((pattern) => pattern.slice(1))];
 }
 
 /**
- * Whether an agent is limited to the tools of the session. The tools of a subagent are its agent's:
- * what they leave to others is that agent's business.
+ * Whether an agent is limited to the session's tools. A subagent's own tools come from its agent's
+ * definition and do not limit its subagents.
  */
 function isLimited(
   agent: AgentDefinition,
@@ -275,7 +275,7 @@ function missingTools({ tools }: TaskingAgentSession): readonly string[] {
   return tools.all.map(({ name }) => name).filter((name) => !active.has(name));
 }
 
-/** Those that the session may use itself and the agent lists, if it lists any. */
+/** The client's tools that the session may use itself and that the agent lists, if it lists any. */
 function hostToolsFor(
   { tools, hostTools }: TaskingAgentSession,
   id: string,
@@ -292,9 +292,7 @@ interface Places {
   readonly agentDirectory: string;
 }
 
-/**
- * A subagent's host may know a model that the session does not, and gives the better error if not.
- */
+/** Undefined for an unknown model: the subagent's host may know it, or gives a better error. */
 function findModel(
   { registry, model }: TaskingAgentSession["models"],
   pattern: string,
@@ -303,7 +301,10 @@ function findModel(
   return resolveModel(registry, wanted).catch(() => undefined);
 }
 
-/** Removes what killed hosts left during the first run, so that no start waits for it. */
+/**
+ * Removes what killed hosts left behind, during the first run, so that the start does not wait for
+ * it.
+ */
 function cleanUpAtFirstRun(session: BudgetedSession, places: Places): void {
   const unsubscribe = session.subscribe(({ type }) => {
     if (type !== "agent_start") return;
@@ -316,6 +317,6 @@ async function cleanUp({ agentDirectory, environment }: Places): Promise<void> {
   const worktreesRoot = join(agentDirectory, "worktrees");
   if (!existsSync(worktreesRoot)) return;
   const { removeLeftoverTrees } = await import("@tau-agent/worktrees/isolation");
-  // The next isolated task tries again.
+  // Errors are ignored: the next isolated task tries again.
   await removeLeftoverTrees(worktreesRoot, environment).catch(() => undefined);
 }

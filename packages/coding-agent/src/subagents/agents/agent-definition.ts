@@ -4,25 +4,25 @@ import type { ThinkingLevel } from "@tau-agent/rpc-protocol/messages";
 export interface AgentDefinition {
   readonly name: string;
   readonly description: string;
-  /** Its tools; all of them when absent. */
+  /** Its tools; all tools if absent. */
   readonly tools?: readonly string[] | undefined;
-  /** A pattern as for `--model`; the parent's model when absent. */
+  /** A model pattern as for `--model`; the parent's model if absent. */
   readonly model?: string | undefined;
-  /** Models that answer in this order when that one fails; those of the parent when absent. */
+  /** Models that answer in this order if that one fails; the parent's fallbacks if absent. */
   readonly fallbackModels?: readonly string[] | undefined;
   readonly thinkingLevel?: ThinkingLevel | undefined;
-  /** The most replies that it may take. */
+  /** The maximum number of its replies. */
   readonly maxTurns?: number | undefined;
-  /** It works in the stricter of this mode and its caller's. */
+  /** The agent runs in the stricter of this mode and its caller's. */
   readonly permissionMode?: PermissionMode | undefined;
-  /** Agents it may start: names, or `*` for all. All when absent. */
+  /** The agents that it may start: names, or `*` for all. All if absent. */
   readonly spawns?: readonly string[] | undefined;
-  /** The MCP servers it has of those of its caller's; none when absent. */
+  /** Which of its caller's MCP servers it gets; none if absent. */
   readonly mcpServers?: readonly string[] | undefined;
   /** Added to the system prompt. */
   readonly systemPrompt: string;
   readonly source: "user" | "project" | "bundled";
-  /** It never has a tool that the session that starts it does not have. */
+  /** Whether it never gets a tool that the calling session does not have. */
   readonly isLimitedToCaller?: boolean;
 }
 

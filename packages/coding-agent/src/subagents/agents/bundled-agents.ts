@@ -4,7 +4,7 @@ const readOnlyTools = ["read", "grep", "find", "ls"];
 
 const report = `Nobody can answer questions: decide sensibly, and say what you assumed. Your last message is all that reaches whoever gave you the task, so it must stand by itself.`;
 
-/** The built-in agents; a file of the same name replaces one. */
+/** The built-in agents; a file can replace one by using its name. */
 export const bundledAgents: readonly AgentDefinition[] = [
   {
     name: "task",

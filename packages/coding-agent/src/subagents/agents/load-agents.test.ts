@@ -29,7 +29,7 @@ describe("loadAgents", () => {
     }
   });
 
-  it("reads files of the user and the project, the project's first", async () => {
+  it("reads the user's and the project's files, the project's first", async () => {
     const head = "---\nname: explore\ndescription: Mine\n";
     const { agents } = await loadAgents(
       folders({
@@ -94,7 +94,7 @@ describe("loadAgents", () => {
     expect([outlined.get("mine"), outlined.get("new")]).toEqual(["", "Theirs"]);
   });
 
-  it("leaves out an agent of a project that links to a file outside", async () => {
+  it("leaves out a project's agent that is a link to a file outside", async () => {
     const dirs = folders({ "agent/auth.json": "SECRET", "project/.pi/agents/x.md": "" });
     symlinkSync(join(dirs.agentDirectory, "auth.json"), join(dirs.cwd, ".pi/agents/leak.md"));
     const { agents, diagnostics } = await loadAgents(dirs);
@@ -118,7 +118,7 @@ describe("loadAgents", () => {
   });
 });
 
-it("an agent may start the agents that its definition names", () => {
+it("lets an agent start the agents that its definition names", () => {
   expect(maySpawn(undefined, "a")).toBe(true);
   expect(maySpawn(["*"], "a")).toBe(true);
   expect(maySpawn(["b"], "a")).toBe(false);

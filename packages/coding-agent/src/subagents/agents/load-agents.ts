@@ -16,9 +16,9 @@ export interface LoadedAgents {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Where agents are looked for, and how far the project's count. */
+/** Where to look for agents, and whether the project's are trusted. */
 export interface AgentDirs extends ResourceDirs {
-  /** Before trust, a project's agents take nobody's name and bring no model. */
+  /** Until the project is trusted, its agents cannot replace others or choose a model. */
   readonly isProjectTrusted: boolean;
 }
 
@@ -42,8 +42,8 @@ export async function loadAgents(dirs: AgentDirs): Promise<LoadedAgents> {
 }
 
 /**
- * Name and description of each agent, for the description of a tool. Every session needs them, so this
- * reads only the two lines, without a parser.
+ * The name and description of each agent, for a tool's description. Every session needs them, so this reads only the
+ * two lines, without a parser.
  */
 export async function outlineAgents(dirs: AgentDirs): Promise<Map<string, string>> {
   const agents = new Map(
@@ -69,7 +69,7 @@ function pick({ name, source }: Named, description: string): Named & { descripti
   return { name, source, description };
 }
 
-/** Whether this agent may take its name, which may be another's. */
+/** Whether an agent may use its name, which another agent may already have. */
 function mayDefine(
   { name, source }: Named,
   agents: ReadonlyMap<string, Named>,
@@ -79,7 +79,7 @@ function mayDefine(
   return isProjectTrusted || source !== "project" || (other?.source ?? source) === source;
 }
 
-/** Without what only a trusted project may choose. Its tools can only be fewer than the session's. */
+/** Drops the members that only a trusted project may set. The agent's tools are limited to the session's. */
 function restricted(agent: AgentDefinition, { isProjectTrusted }: AgentDirs): AgentDefinition {
   if (isProjectTrusted || agent.source !== "project") return agent;
   const withheld = {
@@ -94,7 +94,7 @@ function restricted(agent: AgentDefinition, { isProjectTrusted }: AgentDirs): Ag
 interface AgentFile {
   readonly file: TextFile;
   readonly source: AgentDefinition["source"];
-  /** The name of the file, which the agent has if it names no other. */
+  /** The file's name, which is the default name of the agent. */
   readonly name: string;
 }
 
@@ -141,7 +141,7 @@ async function agentFiles(dirs: AgentDirs, diagnostics: Diagnostic[]): Promise<A
   return files;
 }
 
-/** The Markdown files of a folder. On this machine one that is not there costs one look. */
+/** The Markdown files in a folder. For a missing folder on this machine, this costs one check. */
 async function entriesIn(
   { disk, folder }: { readonly disk: Disk; readonly folder: string },
   diagnostics: Diagnostic[],
@@ -182,7 +182,7 @@ async function readAgent(
   };
 }
 
-/** A mode that cannot be read is one that asks: what was meant to limit the agent must not be lost. */
+/** An unreadable mode counts as `ask`: a restriction must not be lost through a mistake. */
 function permissionMode(
   attributes: JsonObject,
   warn: (message: string) => void,
@@ -196,7 +196,7 @@ function permissionMode(
   return "ask";
 }
 
-/** A limit that cannot be read is the smallest: what was meant to limit the agent must not be lost. */
+/** An unreadable limit counts as the smallest one: a restriction must not be lost through a mistake. */
 function turnsAttribute(
   attributes: JsonObject,
   warn: (message: string) => void,
@@ -213,7 +213,7 @@ function spellings(tool: string): string[] {
   return [...new Set([tool, tool.toLowerCase()])];
 }
 
-/** A YAML list, or names with commas between them. */
+/** A YAML list, or comma-separated names. */
 function listAttribute(attributes: JsonObject, name: string): string[] | undefined {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
   const parts = Array.isArray(value) ? value : typeof value === "string" ? value.split(",") : [];

@@ -15,7 +15,7 @@ import type { CreateAgentSessionOptions } from "../../create/options/session-opt
 
 type Answer = BudgetResult | RaiseBudget | undefined;
 
-/** A session whose budget asks, and what it asked. */
+/** A session whose budget asks, and its questions. */
 async function asking(
   scenario: Scenario,
   settings: SettingValues,
@@ -81,7 +81,7 @@ describe("a budget that asks", () => {
     expect(test.session.budget.limits).toEqual({ maxToolCalls: 3 });
   });
 
-  it("asks before the calls of a reply that used it up, not after the last reply", async () => {
+  it("asks before the calls of the reply that used it up, but not after the last reply", async () => {
     const scenario = [spent(touch("a"), 100), spent("done", 900), "more"];
     const test = await asking(scenario, { "task.budget.maxOutputTokens": 100 }, [
       { limit: 500 },
@@ -89,7 +89,7 @@ describe("a budget that asks", () => {
     ]);
     expect((await test.session.prompt("go")).status).toBe("completed");
     expect(test.asked).toMatchObject([{ dimension: "output_tokens", limit: 100, used: 100 }]);
-    // The next prompt needs more.
+    // The next prompt needs more again.
     expect((await test.session.prompt("again")).text).toBe("more");
     expect(test.asked).toHaveLength(2);
     expect(test.asked[1]).toMatchObject({ limit: 500, used: 1000 });
@@ -102,7 +102,7 @@ describe("a budget that asks", () => {
     ["a limit that is used up", { limit: 1 }],
     ["a limit that is no number", { limit: "2" } as never],
     ["a limit without an end", { limit: Number.POSITIVE_INFINITY }],
-  ])("stops as documented when the answer is %s", async (_, answer) => {
+  ])("stops as documented if the answer is %s", async (_, answer) => {
     const scenario = [turn(touch("a")), turn(touch("b")), "never"];
     const test = await asking(scenario, { "task.budget.maxToolCalls": 1 }, [answer]);
     expect((await test.session.prompt("go")).status).toBe("aborted");
@@ -113,7 +113,7 @@ describe("a budget that asks", () => {
     expect(test.asked).toHaveLength(1);
   });
 
-  it("stops at once when nobody answers", async () => {
+  it("stops at once if nobody answers", async () => {
     const scenario = [turn(touch("a")), turn(touch("b")), "never"];
     const settings = { "task.budget.maxToolCalls": 1 };
     const test = await asking(scenario, settings, [], { raiseBudget: undefined });
@@ -133,7 +133,7 @@ describe("a budget that asks", () => {
     expect(test.has("b")).toBe(false);
   });
 
-  it("goes on when a changed limit decides, and stops when questions are switched off", async () => {
+  it("continues when a changed limit decides, and stops when questions are switched off", async () => {
     const scenario = [turn(touch("a")), turn(touch("b")), turn(touch("c")), "never"];
     const ended: unknown[] = [];
     const answer = (change: () => void): RaiseBudget => {
@@ -153,12 +153,12 @@ describe("a budget that asks", () => {
       { by: "rule", outcome: "raised" },
       { by: "rule", outcome: "stopped" },
     ]);
-    // It may be asked about again.
+    // Switching questions on again allows a new question.
     test.session.budget.setLimits({ onExceeded: "ask", clear: ["maxToolCalls"] });
     expect(() => test.session.budget.check()).not.toThrow();
   });
 
-  it("is taken back by an abort, which is not the end of the budget", async () => {
+  it("is withdrawn by an abort, which does not count as an exhausted budget", async () => {
     const scenario = [turn(touch("a")), turn(touch("b")), turn(touch("c")), "done"];
     const ended: unknown[] = [];
     const test = await asking(scenario, { "task.budget.maxToolCalls": 1 }, [
@@ -176,7 +176,7 @@ describe("a budget that asks", () => {
     expect([test.has("b"), test.has("c")]).toEqual([false, true]);
   });
 
-  it("asks until the calls of a reply have room, and names them", async () => {
+  it("asks until the calls of a reply have room, and names the calls", async () => {
     const scenario = [turn([touch("a"), touch("b"), touch("c")]), "done"];
     const test = await asking(scenario, { "task.budget.maxToolCalls": 1 }, [
       { limit: 2 },
@@ -202,7 +202,7 @@ describe("a budget that asks", () => {
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 describe("the wall time of a budget that asks", () => {
-  it("does not count the wait for an answer, to whatever question", async () => {
+  it("does not include the wait for an answer, whatever the question", async () => {
     const scenario = [turn(touch("a")), turn(touch("b")), "done"];
     const test = await asking(
       scenario,
@@ -219,7 +219,7 @@ describe("the wall time of a budget that asks", () => {
     expect(passed - test.session.budget.snapshot.wallTimeMs).toBeGreaterThan(950);
   });
 
-  it("is asked about while a tool works, which goes on", async () => {
+  it("is asked about while a tool works, and the tool continues", async () => {
     const call = toolCall("bash", { command: "while [ ! -e go ]; do sleep 0.05; done; echo ok" });
     const test = await asking([turn(call), "done"], { "task.budget.maxWallTimeMs": 150 }, [
       async () => {
@@ -233,7 +233,7 @@ describe("the wall time of a budget that asks", () => {
     expect(test.kinds("agent_end", "budget_exceeded")).toEqual(["agent_end"]);
   });
 
-  it("stops a tool when the answer is no", async () => {
+  it("stops a tool if the answer is no", async () => {
     const call = toolCall("bash", { command: "sleep 60" });
     const settings = { "task.budget.maxWallTimeMs": 100 };
     const test = await asking([turn(call), "never"], settings, [{ stop: true }]);

@@ -4,11 +4,11 @@ import type { Answer } from "@tau-agent/system";
 import type { Dimension } from "./dimensions.ts";
 
 export interface BudgetStep {
-  /** Tool calls that are counted and have not begun. */
+  /** Tool calls that are already counted but have not begun. */
   readonly calls?: number | undefined;
   readonly agentId?: string | undefined;
   readonly toolCallId?: string | undefined;
-  /** Aborted when the step is not wanted any more; by default with the current work. */
+  /** Aborts when the step is no longer needed; by default with the current work. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -17,13 +17,13 @@ export interface BudgetQuestion {
   readonly read: (result: unknown) => Answer<BudgetResult>;
 }
 
-/** Asks about a limit; `counted` is what the limit is compared with. */
+/** Asks about a limit; `counted` is the amount compared with the limit. */
 export function budgetQuestion(
   { reason, isCount, inWords, unit, measure, limit: name }: Dimension,
   { limit, counted, step }: { limit: number; counted: number; step: BudgetStep },
 ): BudgetQuestion {
   const { calls = 0, agentId } = step;
-  // Calls that have not begun have been counted, but not used.
+  // Calls that have not begun are counted, but not used.
   const waiting = measure === "toolCalls" ? calls : 0;
   const used = isCount ? Math.min(counted - waiting, limit) : counted;
   const more = waiting > 1 ? `, and ${waiting} more are asked for` : "";

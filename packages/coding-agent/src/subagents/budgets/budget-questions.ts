@@ -8,17 +8,17 @@ import {
 } from "@tau-agent/system";
 import type { BudgetQuestion, BudgetStep } from "./budget-question.ts";
 
-/** Who is asked about a budget, and in whose name. */
+/** Who is asked about a budget, and on whose behalf. */
 export interface BudgetQuestionsOptions {
   readonly requests: HostRequests;
   /** How long a question waits, in ms; 0 for no limit. */
   readonly timeoutMs: () => number;
   readonly promptId: () => string | undefined;
-  /** Aborted with the current work. */
+  /** Aborts with the current work. */
   readonly signal: () => AbortSignal | undefined;
 }
 
-/** How a question about a budget ended; `gone` if it was taken back unanswered. */
+/** How a question about a budget ended; `gone` if it was withdrawn unanswered. */
 export type BudgetDecision = BudgetResult | "raised" | "gone";
 
 interface OpenQuestion {
@@ -26,7 +26,7 @@ interface OpenQuestion {
   readonly decision: Promise<BudgetDecision>;
 }
 
-/** The questions whether a limit is raised: one for each limit, however many steps need more of it. */
+/** The questions about raising limits: one for each limit, however many steps wait for it. */
 export class BudgetQuestions {
   readonly #options: BudgetQuestionsOptions;
   readonly #open = new SparseMap<BudgetViolationReason, OpenQuestion>();
@@ -39,7 +39,7 @@ export class BudgetQuestions {
     return this.#options.requests.isAnswered("budget");
   }
 
-  /** Calls the listener when the first question of any kind opens, and when the last has ended. */
+  /** Calls the listener when the first question of any kind opens, and when the last one ends. */
   onWaiting(listener: (isWaiting: boolean) => void): void {
     const { requests } = this.#options;
     let wasWaiting = false;
@@ -51,13 +51,13 @@ export class BudgetQuestions {
     });
   }
 
-  /** Aborted with the current work, and with this signal. */
+  /** Aborts with the current work, and with the given signal. */
   untilEnd(end: AbortSignal): AbortSignal {
     const work = this.#options.signal();
     return work === undefined ? end : AbortSignal.any([work, end]);
   }
 
-  /** Whether a step may still be asked about. */
+  /** Whether a step still needs an answer. */
   isWanted(step: BudgetStep): boolean {
     return this.#signalOf(step)?.aborted === false && !this.#options.requests.isEnded;
   }
@@ -72,7 +72,7 @@ export class BudgetQuestions {
     return decision;
   }
 
-  /** A changed limit answers the question about it, if there is one. */
+  /** Answers the question about a limit that has changed, if there is one. */
   settle(dimension: BudgetViolationReason, outcome: RequestOutcome): void {
     const open = this.#open.get(dimension);
     if (open !== undefined)

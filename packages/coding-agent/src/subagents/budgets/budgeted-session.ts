@@ -7,7 +7,7 @@ export interface BudgetedSession {
   subscribe(listener: (event: SessionEvent) => void): () => void;
   report(event: SessionEvent): void | Promise<void>;
   abort(): Promise<void>;
-  /** Use so far, according to the session's entries. */
+  /** The use so far, according to the session's entries. */
   readonly log: { readonly totals: SpentBefore };
 }
 

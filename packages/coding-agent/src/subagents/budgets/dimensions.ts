@@ -2,7 +2,7 @@ import type { BudgetLimits, BudgetSnapshot, BudgetViolationReason } from "@tau-a
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import type { Consumption } from "@tau-agent/sessions/log";
 
-/** The name of a limit, as `set_budget` and the settings have it. */
+/** The name of a limit in `set_budget` and the settings. */
 export type LimitName = keyof BudgetLimits;
 
 export type Measure = Exclude<keyof BudgetSnapshot, "status" | "reason">;
@@ -11,10 +11,13 @@ export interface Dimension {
   readonly reason: BudgetViolationReason;
   readonly limit: LimitName;
   readonly measure: Measure;
-  /** Counts may reach their limit; measured amounts are exceeded when they reach it. */
+  /**
+   * Whether it is a count. A count may reach its limit; a measured amount is exceeded when it
+   * reaches it.
+   */
   readonly isCount: boolean;
   readonly inWords: (amount: number) => string;
-  /** What is counted or measured, after the limit in words. */
+  /** The unit of what is counted or measured, for texts about the limit. */
   readonly unit: string;
 }
 
@@ -46,7 +49,7 @@ export function refusalOf(
 
 const plain = (amount: number): string => String(amount);
 
-/** The number of subagents: it is checked where one is started. */
+/** The number of subagents, which is checked when one is started. */
 export const subagentDimension: Dimension = {
   reason: "subagents",
   limit: "maxSubagents",
@@ -56,7 +59,7 @@ export const subagentDimension: Dimension = {
   unit: "subagents",
 };
 
-/** All limits, in the order in which an exceeded one is looked for. */
+/** All limits, in the order in which they are checked. */
 export const dimensions: readonly Dimension[] = [
   {
     reason: "wall_time",

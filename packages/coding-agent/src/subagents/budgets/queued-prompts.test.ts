@@ -7,7 +7,7 @@ import {
   userTexts,
 } from "../../create/__fixtures__/test-session.ts";
 
-it("prompts queued when a budget runs out stay in the conversation and end with the reason", async () => {
+it("keeps prompts that are queued when a budget runs out in the conversation, and ends them with the reason", async () => {
   let readBy: string[] = [];
   const test = await createTestSession(({ index, messages }) => {
     readBy = userTexts(messages);
@@ -40,7 +40,7 @@ it("prompts queued when a budget runs out stay in the conversation and end with 
   expect(readBy.map((text) => text.split("\n")[0])).toEqual(["first", "second", "third", "go on"]);
 });
 
-it("a prompt that a budget stopped says so, and one that somebody aborted does not", async () => {
+it("distinguishes a prompt that a budget stopped from one that was aborted", async () => {
   const call = () => turn([toolCall("bash", { command: "sleep 5" })], { usage: { input: 500 } });
   const test = await createTestSession(call);
   const { session, events } = test;

@@ -1,4 +1,4 @@
-/** The time spent in runs. It stands still while an answer is awaited. */
+/** The time spent in runs. It stops while an answer is awaited. */
 export class RunClock {
   #pastMs = 0;
   #startedAt: number | undefined;
@@ -9,24 +9,24 @@ export class RunClock {
     return this.#isRunning;
   }
 
-  /** The time of all runs, in ms. */
+  /** The total time of all runs, in ms. */
   get elapsedMs(): number {
     return this.#pastMs + (this.#startedAt === undefined ? 0 : performance.now() - this.#startedAt);
   }
 
-  /** Whether time passes now. */
+  /** Whether the clock is running now. */
   get isTicking(): boolean {
     return this.#startedAt !== undefined;
   }
 
-  /** Goes on from the time of earlier runs, with none active. */
+  /** Starts from the time of earlier runs, with no active run. */
   reset(pastMs: number): void {
     this.#isRunning = false;
     this.#startedAt = undefined;
     this.#pastMs = pastMs;
   }
 
-  /** A run begins; one may be active already. */
+  /** Notes the start of a run; another one may already be active. */
   start(): void {
     this.#isRunning = true;
     this.#set();

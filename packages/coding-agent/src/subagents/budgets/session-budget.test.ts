@@ -63,7 +63,7 @@ const shown = (events: readonly SessionEvent[]) =>
   );
 
 describe("the budget of a session", () => {
-  it("warns once per dimension, reports a crossed limit once, and stops the run", async () => {
+  it("warns once per dimension, reports an exceeded limit once, and stops the run", async () => {
     const { budget, reported, tell, aborts } = budgetWith({
       "task.budget.maxInputTokens": 100,
       "task.budget.maxCostUsd": 1.1,
@@ -97,7 +97,7 @@ describe("the budget of a session", () => {
     ["maxToolCalls", "tool_calls"],
     ["maxSubagents", "subagents"],
   ] as const)(
-    "has the limit %s, which is crossed as %s [pisces.budget.dimensions]",
+    "has the limit %s, which is reported as %s when exceeded [pisces.budget.dimensions]",
     async (limit, reason) => {
       const { budget, reported, tell } = budgetWith({ [`task.budget.${limit}`]: 0.5 });
       await tell({ type: "agent_start" });
@@ -112,7 +112,7 @@ describe("the budget of a session", () => {
     },
   );
 
-  it("counts the wait before a retry as time of its run, and ends it", async () => {
+  it("counts the wait before a retry as time of the run, and ends it", async () => {
     const { budget, reported, tell, aborts } = budgetWith({ "task.budget.maxWallTimeMs": 60 });
     await tell({ type: "agent_start" });
     await tell({ type: "agent_end", messages: [], willRetry: true });
@@ -124,7 +124,7 @@ describe("the budget of a session", () => {
     expect(budget.snapshot.wallTimeMs).toBe(wallTimeMs);
   });
 
-  it("continues once the limit is raised, and ends again at the new one", async () => {
+  it("continues once the limit is raised, and stops again at the new limit", async () => {
     const { budget, reported, tell } = budgetWith({ "task.budget.maxTotalTokens": 10 });
     await tell({ type: "agent_start" });
     await tell(reply(20));
@@ -138,7 +138,7 @@ describe("the budget of a session", () => {
     expect(() => budget.check()).not.toThrow();
   });
 
-  it("continues once the setting that limited it is raised", async () => {
+  it("continues once the setting behind the limit is raised", async () => {
     const settings = SettingsStore.inMemory({ "task.budget.maxInputTokens": 100 });
     const { budget, reported, tell } = budgetWith(settings);
     await tell({ type: "agent_start" });
@@ -169,7 +169,7 @@ describe("the budget of a session", () => {
     expect(other.aborts()).toBe(1);
   });
 
-  it("warns again after a limit has changed, not after it was set to the same value", async () => {
+  it("warns again after a limit has changed, but not after it was set to the same value", async () => {
     const { budget, reported, tell } = budgetWith({ "task.budget.maxInputTokens": 100 });
     await tell(reply(85));
     budget.setLimits({ maxInputTokens: 100 });
@@ -180,16 +180,16 @@ describe("the budget of a session", () => {
     expect(reported).toHaveLength(2);
   });
 
-  it("refuses everything at a limit of 0 and warns of nothing", () => {
+  it("refuses everything at a limit of 0, without a warning", () => {
     const { budget, reported } = budgetWith({ "task.budget.maxCostUsd": 0 });
     expect(() => budget.check()).toThrow(/maxCostUsd/);
     expect(reported).toEqual([]);
   });
 
-  it("notices the end of the wall time while nothing happens", async () => {
+  it("notices the end of the wall time while nothing else happens", async () => {
     const { reported, tell, aborts } = budgetWith({ "task.budget.maxWallTimeMs": 40 });
     await tell({ type: "agent_start" });
-    // On a busy computer both may come at once, and the warning then says exceeded, too.
+    // On a busy machine, both may come at once; then the warning also says exceeded.
     const lines = () => shown(reported).map((line) => line.replace(/ \w+$/, ""));
     await expect
       .poll(lines, { timeout: 5000 })
@@ -197,7 +197,7 @@ describe("the budget of a session", () => {
     expect(aborts()).toBe(1);
   });
 
-  it("counts the time of runs only", async () => {
+  it("counts only the time of runs", async () => {
     const { budget, tell } = budgetWith({ "task.budget.maxWallTimeMs": 60_000 });
     await tell({ type: "agent_start" });
     await tell({ type: "agent_end", messages: [] });
@@ -206,7 +206,7 @@ describe("the budget of a session", () => {
     expect(budget.snapshot.wallTimeMs).toBe(before);
   });
 
-  it("gives children the remaining budget", async () => {
+  it("gives the remaining budget to children", async () => {
     const { budget, tell } = budgetWith({
       "task.budget.maxTotalTokens": 100,
       "task.budget.maxSubagents": 5,
@@ -218,7 +218,7 @@ describe("the budget of a session", () => {
 });
 
 describe("the meter of a subagent", () => {
-  it("counts its replies and, once, what its own subagents report", () => {
+  it("counts its replies, and the use that its own subagents report, once", () => {
     const meter = new SubagentMeter();
     meter.note(reply(9, 1));
     const used = { ...meter.total, totalTokens: 30 };

@@ -44,13 +44,13 @@ export class SessionBudget {
   #timer: NodeJS.Timeout | undefined;
   readonly #warned = new SparseSet<BudgetViolationReason>();
   readonly #followers = new SparseSet<() => void>();
-  /** The dimensions whose next step is held, as subagents have learned. */
+  /** The dimensions whose next step is held, as subagents were told. */
   readonly #held = new SparseSet<BudgetViolationReason>();
   /** The dimension that was announced as exceeded. */
   #exceeded: Dimension | undefined;
-  /** Aborted when the run has ended. */
+  /** Aborts when the run has ended. */
   #run = new AbortController();
-  /** Aborted with the budget; a fresh one once a limit was raised. */
+  /** Aborts when the budget is exhausted; replaced once a limit is raised. */
   #controller = new AbortController();
 
   constructor(settings: SettingsStore) {
@@ -71,8 +71,8 @@ export class SessionBudget {
   }
 
   /**
-   * Counts again from the session's entries after a change of session. Limits that were set stay. A
-   * limit exceeded by then is reported when a run needs more.
+   * Counts again from the session's entries after a change of session. Limits set for the session
+   * stay. A limit that is already exceeded is reported when a run needs more.
    */
   startOver(): void {
     const { consumption, runTimeMs } = this.#session?.log.totals ?? nothingSpent;
@@ -85,7 +85,7 @@ export class SessionBudget {
     this.#controller = new AbortController();
   }
 
-  /** Aborted when a limit is crossed. */
+  /** Aborts when a limit is exceeded. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -107,8 +107,9 @@ export class SessionBudget {
 
   /**
    * The limits of a subagent; the remaining number of subagents is shared evenly among `count` of
-   * them. What a running one has `used` is already counted for the session. While the session can
-   * ask, its own clock alone measures wall time, so that no wait for an answer counts.
+   * them. The amount `used` by a running subagent is already counted for the session. While the
+   * session can ask, only its own clock measures wall time, so that waiting for an answer does not
+   * count.
    */
   remaining(count = 1, used: Partial<Record<Measure, number>> = {}): BudgetLimits {
     const { limits, onExceeded } = this;
@@ -116,7 +117,7 @@ export class SessionBudget {
     for (const { limit, measure } of dimensions) {
       const value = limits[limit];
       if (value === undefined) continue;
-      // Negative where a step that is held has been counted already.
+      // Negative if a held step has already been counted.
       const rest = value - this.#usedOf(measure);
       if (measure === "wallTimeMs" && onExceeded === "ask" && rest > 0) continue;
       const share = limit === "maxSubagents" ? Math.floor(rest / count) : rest;
@@ -125,7 +126,7 @@ export class SessionBudget {
     return left;
   }
 
-  /** Calls the listener when limits change; returns what removes it. */
+  /** Calls the listener when limits change; returns a function that unsubscribes. */
   onLimitsChange(follower: () => void): () => void {
     this.#followers.add(follower);
     return () => void this.#followers.delete(follower);
@@ -137,7 +138,8 @@ export class SessionBudget {
    */
   setLimits(limits: BudgetChange): void {
     for (const { reason } of this.#limits.change(limits)) this.#warned.delete(reason);
-    // Asking again is a fresh start: what was stopped may be asked about.
+    // Switching to `ask` again is a fresh start: dimensions that stopped the work may be asked
+    // about.
     this.#lookAgain(limits.onExceeded === "ask");
     for (const each of dimensions) if (this.#allows(each)) this.#held.delete(each.reason);
     this.#settleQuestions();
@@ -149,7 +151,7 @@ export class SessionBudget {
   /**
    * Refuses work if a limit is exceeded, unless someone can be asked about it at the first step.
    *
-   * @throws {SessionError} `budget_exceeded` naming the dimension and the setting
+   * @throws {SessionError} `budget_exceeded`, naming the dimension and the setting
    */
   check(): void {
     this.#lookAgain();
@@ -159,9 +161,8 @@ export class SessionBudget {
   }
 
   /**
-   * Admits a step of a run: a request to the model, or the tool calls of a reply. Where a limit is used
-   * up it asks, and waits for the answer. Running out of subagents is not a reason: the refused call has
-   * reported it.
+   * Admits a step of a run: a request to the model, or the tool calls of a reply. If a limit is used up, it asks and
+   * waits for the answer. Running out of subagents does not hold a step: the refused call has already reported it.
    *
    * @throws {SessionError} `budget_exceeded`
    */
@@ -183,12 +184,13 @@ export class SessionBudget {
    * @throws {SessionError} `budget_exceeded`
    */
   async takeSubagent(step: BudgetStep = {}): Promise<void> {
-    // Without a pause between the look and the count: others may start one, too.
+    // Checked and counted without a pause in between, because other calls may start a subagent,
+    // too.
     await this.admitSubagent(step, () => this.add({ subagents: 1 }));
   }
 
   /**
-   * Admits the start of a subagent, and starts it.
+   * Admits a subagent, and starts it.
    *
    * @throws {SessionError} `budget_exceeded`
    */
@@ -200,13 +202,13 @@ export class SessionBudget {
     }
   }
 
-  /** Adds use by subagents. */
+  /** Adds the use of subagents. */
   add(used: Partial<Consumption>): void {
     this.#used = plus(this.#used, used);
     this.#review();
   }
 
-  /** Adds use by requests outside a run, such as summaries. */
+  /** Adds the usage of requests outside a run, such as summaries. */
   addUsage(usage: Usage): void {
     this.add(consumptionOf(usage));
   }
@@ -217,10 +219,10 @@ export class SessionBudget {
       this.#clock.start();
       this.#setTimer();
     } else if (event.type === "agent_settled" || (event.type === "agent_end" && !event.willRetry)) {
-      // The wait before a retry counts as time of its run.
+      // The wait before a retry counts as time of the run.
       this.#clock.stop();
       clearTimeout(this.#timer);
-      // A run that ended needs nothing more.
+      // After a run has ended, none of its steps needs an answer.
       this.#run.abort(new Withdrawal("end"));
       this.#review();
     } else {
@@ -229,7 +231,7 @@ export class SessionBudget {
     }
   }
 
-  /** The exceeded limit may have been raised since, in the settings too. */
+  /** The exceeded limit may have been raised since, even in the settings. */
   #lookAgain(startsOver = false): void {
     if (this.#exceeded === undefined) return;
     if (startsOver) this.#exceeded = undefined;
@@ -238,18 +240,18 @@ export class SessionBudget {
     if (this.#exceeded === undefined) this.#controller = new AbortController();
   }
 
-  /** Whether someone decides about used-up limits, and the work was not stopped before. */
+  /** Whether questions are possible, and the work has not been stopped. */
   get #mayAsk(): boolean {
     return !this.#isStopped && this.onExceeded === "ask" && this.#questions?.isAnswered === true;
   }
 
-  /** Running out of subagents stops nothing that is under way. */
+  /** Running out of subagents does not stop ongoing work. */
   get #isStopped(): boolean {
     return this.#exceeded !== undefined && this.#exceeded !== subagentDimension;
   }
 
   /**
-   * Asks about a limit and does what the answer says.
+   * Asks about a limit and applies the answer.
    *
    * @throws {SessionError} `budget_exceeded` unless the limit may have changed
    */
@@ -258,12 +260,12 @@ export class SessionBudget {
     const decision = mayAsk ? await this.#decide(dimension, step) : { stop: true as const };
     if (decision === "raised") return;
     if (decision === "gone") {
-      // Another step may have asked, and is not wanted any more.
+      // The question may have belonged to another step that is no longer needed.
       if (this.#questions?.isWanted(step)) return;
       throw this.#refusal(dimension);
     }
     if ("limit" in decision) {
-      // Each step that waited for the answer gets it.
+      // Each step that waits receives the answer, so the limit is raised only once.
       const current = this.#limits.get(dimension.limit);
       const isNew = current !== undefined && decision.limit > current;
       if (isNew) this.setLimits({ [dimension.limit]: decision.limit });
@@ -276,7 +278,7 @@ export class SessionBudget {
   }
 
   async #decide(dimension: Dimension, step: BudgetStep): Promise<BudgetDecision> {
-    // Most sessions never ask.
+    // Loaded on demand, because most sessions never ask.
     const { budgetQuestion } = await import("./budget-question.ts");
     if (this.#allows(dimension)) return "raised";
     const limit = this.#limits.get(dimension.limit) ?? 0;
@@ -285,7 +287,7 @@ export class SessionBudget {
     return this.#questions?.ask(question, step) ?? { stop: true };
   }
 
-  /** Questions about limits that have room now, or may not be asked any more, are answered. */
+  /** Answers questions about limits that now have room, or that may no longer be asked about. */
   #settleQuestions(): void {
     for (const dimension of dimensions) {
       const isRaised = this.#allows(dimension);
@@ -312,7 +314,8 @@ export class SessionBudget {
   #review(): void {
     const { limits } = this;
     const limited = dimensions.filter(({ limit }) => limits[limit] !== undefined);
-    // Most sessions have no limits, and every message counts (row "CPU per short prompt").
+    // Returns early, because most sessions have no limits and this runs for every message (row "CPU
+    // per short prompt").
     if (limited.length === 0) return;
     const ratio = this.#settings.get("task.budget.warnAtRatio");
     for (const dimension of limited) {
@@ -326,21 +329,21 @@ export class SessionBudget {
     if (this.#exceeded !== undefined) return;
     const found = limited.find((dimension) => this.#isExceeded(dimension));
     if (found === undefined) return;
-    // A limit of 0 is exceeded from the start, when there is nothing to warn or stop.
+    // A limit of 0 is exceeded from the start, before there is anything to warn about or stop.
     if (this.#usedOf(found.measure) === 0) return;
     if (this.#mayAsk) this.#hold(found);
     else this.#stop(found);
   }
 
   /**
-   * The next step has to wait, those of subagents too. Wall time passes without steps, so it is asked
-   * about at once.
+   * Makes the next step wait, including those of subagents. Wall time passes without steps, so the question is asked at
+   * once.
    */
   #hold({ reason }: Dimension): void {
     if (this.#held.has(reason)) return;
     this.#held.add(reason);
     for (const follower of this.#followers) follower();
-    // What comes of it concerns the steps that wait for it.
+    // For other dimensions, the next step asks.
     if (reason !== "wall_time" || !this.#clock.isRunning) return;
     const step = { signal: this.#questions?.untilEnd(this.#run.signal) };
     void this.admit(step).catch(() => undefined);
@@ -374,7 +377,7 @@ export class SessionBudget {
     return this.#limits.isExceeded(dimension, this.#usedOf(dimension.measure));
   }
 
-  /** Whether the step that is held may be taken: its calls are counted, a subagent is not yet. */
+  /** Whether the held step may proceed: its calls are already counted, a subagent is not. */
   #allows(dimension: Dimension): boolean {
     return dimension === subagentDimension
       ? this.#hasRoom(dimension)

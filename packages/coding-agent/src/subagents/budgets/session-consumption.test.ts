@@ -14,7 +14,7 @@ import type { CreateAgentSessionOptions } from "../../create/options/session-opt
 const long = "word ".repeat(120);
 const usage = { input: 100, output: 10 };
 
-/** "delegate" starts one subagent; everything else is answered at once. */
+/** "delegate" starts one subagent; everything else gets an immediate answer. */
 function start(places: CreateAgentSessionOptions, settings: SettingValues = {}) {
   return createTestSession(
     ({ messages, lastUserText, toolResults }) => {
@@ -34,8 +34,8 @@ function start(places: CreateAgentSessionOptions, settings: SettingValues = {}) 
 const budgetEvents = (events: readonly SessionEvent[]) =>
   events.map(({ type }) => type).filter((type) => type.startsWith("budget_"));
 
-describe("what a session has used", () => {
-  it("includes its subagents in statistics and budget, and reports their part", async () => {
+describe("the consumption of a session", () => {
+  it("includes its subagents in statistics and budget, and reports their share", async () => {
     const { session } = await start(placesIn(temporaryFolder()));
     await session.prompt("delegate");
     const { stats } = session;
@@ -52,13 +52,13 @@ describe("what a session has used", () => {
     expect(Object.keys(session.budget.snapshot)).not.toContain("cacheReadTokens");
   });
 
-  it("has no member for subagents where there were none", async () => {
+  it("has no member for subagents if there were none", async () => {
     const { session } = await start(placesIn(temporaryFolder()));
     await session.prompt("hello");
     expect(session.stats).not.toHaveProperty("subagents");
   });
 
-  it("continues counting when another host resumes the session", async () => {
+  it("continues when another host resumes the session", async () => {
     const places = placesIn(temporaryFolder());
     const first = await start(places);
     await first.session.prompt("delegate");
@@ -69,21 +69,21 @@ describe("what a session has used", () => {
     const again = await start({ ...places, session: { kind: "latest" } }, limits);
     expect(again.session.stats).toMatchObject({ tokens, subagents });
     expect(again.session.budget.snapshot).toMatchObject(used);
-    // Only the entries' times are left of the runs, and those are whole milliseconds.
+    // Only the timestamps of entries remain of the runs, in whole milliseconds.
     expect(again.session.budget.snapshot.wallTimeMs).toBeLessThanOrEqual(wallTimeMs + 5);
     await expect(again.session.prompt("more")).resolves.toMatchObject({ status: "aborted" });
     await expect(again.session.prompt("more")).rejects.toThrow(/input_tokens reached 400 of 350/);
     expect(budgetEvents(again.events)).toEqual(["budget_warning", "budget_exceeded"]);
   });
 
-  it("includes what subagents had used when their host was killed, once", async () => {
+  it("includes the use of subagents whose host was killed, once", async () => {
     const places = placesIn(temporaryFolder());
     const first = await start(places);
     await first.session.prompt("delegate");
     await first.session.dispose();
     const path = first.session.log.path ?? "";
     const lines = readFileSync(path, "utf8").split("\n");
-    // As it stood while the subagent was at work.
+    // The file as it was while the subagent was working.
     const end = lines.findIndex((line) => line.includes('"role":"toolResult"'));
     writeFileSync(path, `${lines.slice(0, end).join("\n")}\n`);
     const killed = readFileSync(path, "utf8");
@@ -110,7 +110,7 @@ describe("what a session has used", () => {
     expect(stats).toMatchObject({ tokens: { input: 300 }, subagents: { count: 1 } });
   });
 
-  it("that exceeds a limit on resuming refuses the first prompt", async () => {
+  it("refuses the first prompt if it exceeds a limit on resuming", async () => {
     const places = placesIn(temporaryFolder());
     const first = await start(places);
     await first.session.prompt("delegate");
@@ -124,7 +124,7 @@ describe("what a session has used", () => {
     await expect(again.session.prompt("more")).resolves.toMatchObject({ status: "completed" });
   });
 
-  it("starts fresh with a new session, returns with the old one, and follows a fork", async () => {
+  it("starts from zero in a new session, returns with the old one, and follows a fork", async () => {
     const { session } = await start(placesIn(temporaryFolder()), {
       "task.budget.maxInputTokens": 250,
     });

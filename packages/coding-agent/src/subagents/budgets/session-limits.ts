@@ -8,10 +8,10 @@ export type BudgetChange = BudgetLimits & {
   readonly onExceeded?: OnExceeded | undefined;
 };
 
-/** The limits of a session: those set for it, else those of the settings. */
+/** The limits of a session: those set for it, or else those of the settings. */
 export class SessionLimits {
   readonly #settings: SettingsStore;
-  /** Limits set for this session; null removes the setting's limit. */
+  /** Limits set for this session; null removes the limit from the settings. */
   readonly #given = new SparseMap<LimitName, number | null>();
   #onExceeded: OnExceeded | undefined;
 
@@ -39,20 +39,20 @@ export class SessionLimits {
     return this.#settings.get(`task.budget.${name}`);
   }
 
-  /** Whether so much is more than the limit allows. */
+  /** Whether the used amount exceeds the limit. */
   isExceeded({ limit, isCount }: Dimension, used: number): boolean {
     const value = this.get(limit);
     if (value === undefined) return false;
     return isCount ? used > value : used >= value;
   }
 
-  /** Whether there is any room above so much. */
+  /** Whether the limit allows more than the used amount. */
   hasRoom({ limit }: Dimension, used: number): boolean {
     const value = this.get(limit);
     return value === undefined || used < value;
   }
 
-  /** Sets and removes limits; returns the dimensions whose limit is another one now. */
+  /** Sets and removes limits; returns the dimensions whose limit has changed. */
   change(limits: BudgetChange): Dimension[] {
     this.#onExceeded = limits.onExceeded ?? this.#onExceeded;
     return dimensions.filter(({ limit }) => {

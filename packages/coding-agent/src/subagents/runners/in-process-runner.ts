@@ -37,7 +37,9 @@ interface SubagentSession {
   dispose(): Promise<void>;
 }
 
-/** Makes a session like the caller's with these differences, and this text in its system prompt. */
+/**
+ * Creates a session like the caller's with these differences, and this text in its system prompt.
+ */
 export type CreateSubagentSession = (
   options: SubagentSessionOptions,
   systemPrompt: string,
@@ -76,7 +78,7 @@ function sessionOptions(request: SubagentRequest) {
     approve: request.approve,
     raiseBudget: request.raiseBudget,
     answerQuestions: request.answerQuestions,
-    // They are set as the caller's change, so none are given at the start.
+    // Permissions are set later as a change from the caller, so none are given at the start.
     permissions: undefined,
     clientReady: undefined,
   };
@@ -99,7 +101,7 @@ function subagentOf(
     steer: async (message) => void (await session.steer(message)),
     transcript: async () => [session.log.header, ...session.log.tree.entries],
     prompt: async (text, verbatim) => {
-      // One that was resumed may first have a question of an earlier host open.
+      // A resumed subagent may first have to settle a question of an earlier host.
       const options = { traceparent, verbatim, streamingBehavior: "followUp" } as const;
       const { status, error } = await session.prompt(text, options);
       const answer = session.lastAssistantText ?? "";

@@ -19,36 +19,39 @@ import {
   type SubagentRunner,
 } from "./subagent-runner.ts";
 
-/** How a subagent's host is started. */
+/** What is needed to start a subagent's host. */
 export interface SubagentHostRequest {
-  /** Program and first arguments from the setting `task.command`; the host's own when absent. */
+  /**
+   * The program and its first arguments from the setting `task.command`; the host's own if
+   * undefined.
+   */
   readonly command: readonly string[] | undefined;
   /** Arguments of the host, after `--mode rpc`. */
   readonly args: readonly string[];
   readonly cwd: string;
-  /** To be added to its environment. */
+  /** Variables to add to its environment. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The span that its prompts belong to. */
+  /** The span to which its prompts belong. */
   readonly traceparent: string | undefined;
-  /** The sandbox of its tools, as in settings. */
+  /** The sandbox of its tools, in the form of the settings. */
   readonly sandbox: Readonly<Record<string, unknown>> | undefined;
-  /** What its session must not be able to widen. */
+  /** Limits that its session must not be able to widen. */
   readonly policy: readonly ManagedPolicy[];
-  /** Where its tools act, by `--workspace` among the arguments; undefined for the machine of its host. */
+  /** Where its tools act, if the arguments contain `--workspace`; undefined for the machine of its host. */
   readonly workspace: Workspace | undefined;
-  /** What looks at the files that its tools change, where that is not of the settings. */
+  /** The checks for files that its tools change, if they do not come from the settings. */
   readonly diagnostics: { readonly entries: readonly DiagnosticsEntry[] } | undefined;
-  /** Ends the host, even one that does not start up. */
+  /** Ends the host, even one that fails to start. */
   readonly signal: AbortSignal;
   /** A promise holds the subagent back until it settles. */
   readonly onEvent: (event: SessionEvent) => void | Promise<void>;
-  /** Answers what its tools need an approval for. */
+  /** Answers its tools' requests for approval. */
   readonly approve: Approve;
   /** Decides about limits that it has used up. */
   readonly raiseBudget: RaiseBudget;
-  /** Answers what its model asks; undefined where nobody does. */
+  /** Answers the questions of its model; undefined if nobody can. */
   readonly answerQuestions: AnswerQuestions | undefined;
-  /** Gives the keys of providers; undefined if the session is given none. */
+  /** Provides the keys of providers; undefined if the session has no such source. */
   readonly credentials: GetCredentials | undefined;
 }
 
@@ -60,15 +63,15 @@ export type StartSubagentHost = (request: SubagentHostRequest) => Promise<Subage
 
 export interface ProcessRunnerOptions {
   readonly startHost: StartSubagentHost;
-  /** `{cwd}` is replaced by the subagent's folder. */
+  /** `{cwd}` is replaced with the subagent's folder. */
   readonly command: () => readonly string[] | undefined;
-  /** The variables of the hosts, and the registry that kills them. */
+  /** The hosts' environment variables, and the registry that kills them. */
   readonly environment: Pick<ToolEnvironment, "environment" | "processes" | "sandbox">;
-  /** The keys that the session is given. */
+  /** The source of the session's keys. */
   readonly credentials: KeptCredentials;
   readonly policy: readonly ManagedPolicy[];
   readonly diagnostics?: SubagentHostRequest["diagnostics"];
-  /** The session's workspace if that is elsewhere. Hosts of subagents reach it through this one. */
+  /** The session's workspace if it is remote. Hosts of subagents reach it through this host. */
   readonly workspace?: SubagentHostRequest["workspace"];
 }
 
@@ -135,13 +138,13 @@ export function createProcessRunner(options: ProcessRunnerOptions): SubagentRunn
       used: async () => started.used?.(),
       transcript: async () => (await started.transcript?.()) ?? [],
       stop: async () => {
-        // Its command may have started processes that outlive it.
+        // The subagent's command may have started processes that outlive it.
         await started.stop().finally(() => environment.processes.hostEnded(planned));
       },
     };
     try {
       await host.setPermissions(permissions).catch((error: unknown) => {
-        // A host without permissions may still run what needs none.
+        // A host that cannot take permissions may still run if everything is allowed.
         if (!allowsAll(permissions)) throw error;
       });
       if (Object.keys(budget).length > 0) await host.setBudget(budget);
@@ -159,7 +162,7 @@ function allowsAll({ mode, rules = [] }: PermissionChange): boolean {
   return mode === "all" && rules.every(({ action }) => action === "allow");
 }
 
-/** For hosts that know no prompts with a traceparent. */
+/** Sets the active span, for hosts that do not support a traceparent in prompts. */
 function withTrace(
   variables: Readonly<Record<string, string>>,
   traceparent: string | undefined,
@@ -167,7 +170,7 @@ function withTrace(
   return traceparent === undefined ? variables : { ...variables, TRACEPARENT: traceparent };
 }
 
-/** This host is the client of that one, and serves it the workspace. */
+/** This host is the client of the subagent's host, and serves the workspace to it. */
 function workspaceArguments(workspace: Workspace | undefined, cwd: string): string[] {
   if (workspace === undefined) return [];
   return ["--workspace", JSON.stringify({ client: true, cwd, id: workspace.id })];
@@ -194,7 +197,7 @@ function hostArguments(request: SubagentRequest): string[] {
   if (excluded.length > 0) args.push("--exclude-tools", excluded.join(","));
   if (request.maySpawn && spawns !== undefined) args.push("--task-agents", spawns.join(","));
   args.push("--task-depth", String(request.depth));
-  // Only its spans name it.
+  // The name is used only in spans.
   if (request.traceparent !== undefined) args.push("--agent-name", agent.name);
   const { only } = request.mcpServers;
   args.push(...(only.length > 0 ? ["--mcp-servers", only.join(",")] : ["--no-mcp"]));

@@ -14,23 +14,25 @@ import type { PermissionChange } from "../../permissions/permission-settings.ts"
 import type { AgentDefinition } from "../agents/agent-definition.ts";
 import type { BudgetChange } from "../budgets/session-limits.ts";
 
-/** The order for one subagent. */
+/** What a runner needs to start a subagent. */
 export interface SubagentRequest {
   readonly id: string;
   readonly agent: AgentDefinition;
   /** Where it works: the caller's folder or an isolated tree. */
   readonly cwd: string;
-  /** The folder of the user that `cwd` is an isolated copy of; undefined for no copy. */
+  /** The user's folder that `cwd` is an isolated copy of; undefined if it is not a copy. */
   readonly standsFor: string | undefined;
   readonly model: Model | undefined;
-  /** A pattern as for `--model`, if the session itself knows no such model. */
+  /** A model pattern as for `--model`, if the session does not know the model itself. */
   readonly modelPattern: string | undefined;
-  /** Models that answer when that one fails; undefined for what its host's settings say. */
+  /**
+   * Models that answer in this order if that one fails; undefined for those of its host's settings.
+   */
   readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
-  /** The file of the conversation that it goes on with; a new one if absent. */
+  /** The file of the conversation to continue; a new conversation if absent. */
   readonly resumes?: string | undefined;
-  /** Where its session file goes; in memory when absent. */
+  /** The folder of its session file; in memory if absent. */
   readonly sessionDirectory: string | undefined;
   /** Its nesting depth: 1 if a person's session starts it. */
   readonly depth: number;
@@ -42,24 +44,27 @@ export interface SubagentRequest {
   readonly budget: BudgetChange;
   /** Aborts the subagent, even before it has started. */
   readonly signal: AbortSignal;
-  /** A promise holds the subagent back until it settles. */
+  /** The subagent waits for a returned promise. */
   readonly onEvent: (event: SessionEvent) => void | Promise<void>;
   /** The caller's permissions, which the subagent gets before it does anything. */
   readonly permissions: PermissionChange;
-  /** The span of the call that starts it; undefined without telemetry. */
+  /** The span of the call that starts the subagent; undefined without telemetry. */
   readonly traceparent: string | undefined;
-  /** Asks the caller's client. */
+  /** Asks the caller's client for approval. */
   readonly approve: Approve;
   /** Decides about limits that the subagent has used up. */
   readonly raiseBudget: RaiseBudget;
-  /** Asks the caller's client what the subagent's model asks; undefined where nobody answers. */
+  /**
+   * Passes the questions of the subagent's model to the caller's client; undefined if nobody can
+   * answer.
+   */
   readonly answerQuestions: AnswerQuestions | undefined;
 }
 
 export interface SubagentServers {
-  /** The names of all of them; the other ones of the files are not used. */
+  /** The names of the servers to use; other servers in files are ignored. */
   readonly only: readonly string[];
-  /** Those that only the caller's session knows, as entries of mcp.json. */
+  /** The servers that only the caller's session knows, as entries of mcp.json. */
   readonly added: Readonly<Record<string, unknown>>;
 }
 
@@ -71,17 +76,17 @@ export interface SubagentReply {
   readonly error?: string | undefined;
 }
 
-/** Tokens and cost of a subagent, those that it started included. */
+/** The tokens and cost of a subagent, including those of subagents that it started. */
 export type SubagentUse = Pick<SessionStats, "tokens" | "cost">;
 
 /** The messages of a conversation after an entry. */
 export interface SubagentMessages {
   readonly messages: AgentMessage[];
-  /** The id of the last of them, for the next `since`. */
+  /** The id of the last message, for the next `since`. */
   readonly lastEntryId?: string | undefined;
 }
 
-/** What the owner of subagents can do with one of them; a nested one is named by its path. */
+/** What the owner of subagents can do with each of them; a nested subagent is named by its path. */
 export interface SubagentControl {
   list(): Promise<SubagentInfo[]>;
   messages(path: string, since?: string): Promise<SubagentMessages>;
@@ -93,27 +98,27 @@ export interface SubagentControl {
 /** A running subagent. */
 export interface Subagent {
   readonly sessionFile: string | undefined;
-  /** The subagents below it; undefined for a host that knows no commands for them. */
+  /** The control of its own subagents; undefined if its host does not support this. */
   readonly control?: SubagentControl | undefined;
-  /** Sends it a message while it runs. */
+  /** Sends it a message during a run. */
   readonly steer?: ((message: string) => Promise<void>) | undefined;
-  /** @param isAfterUntrusted whether foreign text may have made the prompt */
+  /** @param isAfterUntrusted - whether foreign text may have influenced the prompt */
   prompt(text: string, isAfterUntrusted: boolean): Promise<SubagentReply>;
   /** Changes its limits, which apply to all its prompts together. */
   setBudget(change: BudgetChange): Promise<void>;
-  /** Changes its permissions. Without it, a session whose permissions are limited has no subagents. */
+  /** Changes its permissions. Without this, a session with restricted permissions cannot have subagents. */
   setPermissions?(change: PermissionChange): Promise<void>;
-  /** Adds MCP servers to those of the files. */
+  /** Adds MCP servers to those in files. */
   setMcpServers?(servers: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Replaces the tools that it calls through the session it works for. */
+  /** Replaces the tools that it calls through its caller's session. */
   setHostTools?(tools: readonly RunnableHostTool[]): Promise<void>;
-  /** Replaces the URIs that it reads and writes through the session it works for. */
+  /** Replaces the URIs that it reads and writes through its caller's session. */
   setHostUris?(served: readonly ServedUris[]): Promise<void>;
-  /** Sets which events of its own subagents it sends. */
+  /** Sets which events of its own subagents it reports. */
   setEventLevel(level: SubagentLevel): Promise<void>;
-  /** What it has used in all, as its own statistics say. */
+  /** Its total use, according to its own statistics. */
   used?(): Promise<SubagentUse | undefined>;
-  /** The lines of its session, for one that is on another machine, or in no file. */
+  /** The lines of its session, if it is on another machine or in no file. */
   transcript?(): Promise<readonly object[]>;
   /** Ends it and everything it started. May be called during a prompt. */
   stop(): Promise<void>;

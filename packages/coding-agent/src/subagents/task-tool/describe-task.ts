@@ -5,8 +5,8 @@ import type { TaskServices } from "../tasks/task-services.ts";
 const purpose = "Give work to subagents. Isolate those that change files at once.";
 
 /**
- * What `task` is for, and the agents it can name. Read once per folder and trust, then always the same:
- * vendors cache what begins a request.
+ * The description of `task`, with the agents it can name. It is read once per folder and trust and then stays the same,
+ * because vendors cache the beginning of a request.
  */
 export class TaskDescription {
   readonly #services: Omit<TaskServices, "description">;
@@ -17,15 +17,15 @@ export class TaskDescription {
     this.#services = services;
   }
 
-  /** As it was read last. */
+  /** The description as last read. */
   get text(): string {
     return this.#text;
   }
 
   /**
-   * Reads the agents, if that was not done for this folder.
+   * Reads the agents, unless they were already read for this folder.
    *
-   * @throws {WorkspaceError} when the project cannot be reached
+   * @throws {WorkspaceError} if the project cannot be reached
    */
   async read(): Promise<void> {
     const { environment, session } = this.#services;

@@ -14,7 +14,7 @@ const ticket: HostToolDefinition = {
   subagents: true,
 };
 
-/** A task whose agent calls `ticket` twice; what the client was asked, and what the session says. */
+/** Runs a task whose agent calls `ticket` twice; returns the client's requests and the session's messages. */
 async function run(
   tools: readonly HostToolDefinition[],
   {
@@ -56,14 +56,14 @@ async function run(
   return { asked: asked.map(({ agentId }) => agentId), id, text: JSON.stringify(events) };
 }
 
-it("a subagent in this process calls the client's tools under its id", async () => {
+it("lets a subagent in this process call the client's tools under its id", async () => {
   const { asked, id, text } = await run([ticket]);
   expect(id).toMatch(/\w/);
   expect(asked).toEqual([id, id]);
   expect(text).toContain("It is open.");
 });
 
-it("a subagent has no tool that is not for subagents, not active, or not its agent's", async () => {
+it("gives a subagent no tool that is inactive, not for subagents, or not listed by its agent", async () => {
   const cases = [
     run([{ ...ticket, subagents: false }]),
     run([ticket], { active: ["task", "read"] }),
@@ -72,13 +72,13 @@ it("a subagent has no tool that is not for subagents, not active, or not its age
   for (const { asked, text } of await Promise.all(cases)) {
     expect(asked).toEqual([]);
     expect(text).toContain("Tool ticket not found");
-    // Both subagents have the same task.
+    // Both subagents have the same task, so rewrites are expected.
     takeRewrites();
   }
   expect((await run([ticket], { agent: "clerk" })).asked).toHaveLength(2);
 });
 
-it("a subagent's tools are replaced with those of its caller while it runs", async () => {
+it("replaces a running subagent's tools with the current ones of its caller", async () => {
   const { asked, text } = await run([ticket], { onCall: () => [] });
   expect(asked).toHaveLength(1);
   expect(text).toContain("It is open.");

@@ -3,7 +3,7 @@ import type { SettingValues } from "../../../../system/src/settings/schema.ts";
 import type { ToolSelection } from "../../tools/tool-selection.ts";
 import { project, run } from "./__fixtures__/task-call.ts";
 
-/** The tools that a subagent's host has to exclude. */
+/** The tools that a subagent's host must exclude. */
 async function excluded(
   tools: ToolSelection,
   { agent, settings, depth }: { agent?: string; settings?: SettingValues; depth?: number } = {},
@@ -30,22 +30,22 @@ async function excluded(
   return found;
 }
 
-it("a list of tools limits subagents, too", async () => {
+it("applies a list of tools to subagents", async () => {
   const found = await excluded({ only: ["read", "task"] });
   expect(found).toEqual(expect.arrayContaining(["bash", "edit", "write"]));
   expect(found).not.toContain("read");
 });
 
-it("a list of tools limits the session only, when the setting says so", async () => {
+it("applies a list of tools only to the session if the setting says so", async () => {
   const settings = { "task.narrowTools": false } as const;
   expect(await excluded({ only: ["read", "task"] }, { settings })).toEqual([]);
 });
 
-it("the tools of an agent do not limit the agents it starts", async () => {
+it("does not apply an agent's tools to the agents that it starts", async () => {
   expect(await excluded({ only: ["read", "task"] }, { depth: 1 })).toEqual(["task"]);
 });
 
-it("an agent of a project that is not trusted has no tool that the session does not have", async () => {
+it("gives an agent of an untrusted project only tools that the session has", async () => {
   const settings = { "task.narrowTools": false, defaultTools: ["read", "task"] } as const;
   const found = await excluded({}, { agent: "theirs", settings });
   expect(found).toEqual(expect.arrayContaining(["bash", "edit", "write"]));

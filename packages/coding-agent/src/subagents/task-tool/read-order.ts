@@ -7,7 +7,7 @@ import type { ResumedConversation, Task, TaskOrder } from "../tasks/task-order.t
 import { maySpawnAt, type TaskServices } from "../tasks/task-services.ts";
 import { readVerifyRequest } from "../verification/verify-config.ts";
 
-/** The most tasks per call. */
+/** The maximum number of tasks per call. */
 const MAX_TASKS = 64;
 
 interface TaskItem {
@@ -28,16 +28,16 @@ export interface TaskArguments {
   readonly outputSchema?: unknown;
   readonly isolated?: boolean | undefined;
   readonly verify?: unknown;
-  /** The id of an ended subagent to go on with. */
+  /** The id of an ended subagent to continue. */
   readonly resume?: string | undefined;
   readonly background?: boolean | undefined;
   readonly notify?: boolean | undefined;
 }
 
 /**
- * Reads the arguments of a call; finds all mistakes before anything is started.
+ * Reads the arguments of a call, and finds all mistakes before anything is started.
  *
- * @throws {ToolError} naming what does not fit
+ * @throws {ToolError} that names the mistake
  */
 export async function readOrder(
   args: TaskArguments,
@@ -81,12 +81,12 @@ const cutOffNote =
   "[The host of your earlier work was killed. You are in a new worktree: look which of your changes are in " +
   "its files before you rely on them.]";
 
-/** Whether an isolated one was killed with its host, before its work could be kept. */
+/** Whether an isolated subagent was killed with its host before its work could be kept. */
 function isCutOff({ record }: ResumedConversation): boolean {
   return record.isolated && record.status === "interrupted" && record.endedAt === undefined;
 }
 
-/** @throws {ToolError} there is no such subagent, it runs, or nothing of it was kept */
+/** @throws {ToolError} if there is no such subagent, it is running, or nothing of it was kept */
 async function resumedBy(
   id: string,
   { tasks }: TaskArguments,

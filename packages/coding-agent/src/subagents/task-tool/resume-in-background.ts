@@ -4,7 +4,7 @@ import type { SubagentRecord } from "../tasks/subagent-record.ts";
 import type { TaskServices } from "../tasks/task-services.ts";
 import { readOrder } from "./read-order.ts";
 
-/** Goes on with an ended subagent for a client: its end is an event, and the model is not told. */
+/** Continues an ended subagent for a client: its end is an event, and the model is not told. */
 export async function resumeInBackground(
   { id }: SubagentRecord,
   message: string,

@@ -24,7 +24,7 @@ import {
 } from "./__fixtures__/task-call.ts";
 
 describe("the task tool", () => {
-  it("gives one task to a subagent and its answer to the model", async () => {
+  it("passes one task to a subagent and its answer to the model", async () => {
     const { results, text, events, session, ended } = await run(
       { task: "<one> look around", agent: "explore" },
       { one: () => "found it" },
@@ -61,7 +61,7 @@ describe("the task tool", () => {
     },
   );
 
-  it("runs a batch; a failed task does not affect the others", async () => {
+  it("runs a batch in which a failed task does not affect the others", async () => {
     const { results, message, events } = await run(
       {
         context: "shared words",
@@ -121,7 +121,7 @@ describe("the task tool", () => {
     [{ task: "x", isolated: true, verify: "ci" }, /no verification profile "ci"/],
     [{ task: "x", outputSchema: { type: "thing" } }, /unknown type "thing"/],
     [{ task: "x", outputSchema: { $ref: "#/nowhere" } }, /outputSchema/],
-  ])("answers %j with an error and starts nothing", async (call, words) => {
+  ])("rejects %j with an error and starts nothing", async (call, words) => {
     const { message, text, events, ended } = await run(call, {}, { settings: verified });
     expect(message?.isError).toBe(true);
     expect(text).toMatch(words);
@@ -187,7 +187,7 @@ describe("the task tool", () => {
     expect(git(String(places.cwd), "status", "--porcelain")).toBe("");
   });
 
-  it("lets an isolated subagent change nothing through a tracked link out of its tree", async () => {
+  it("does not let an isolated subagent change anything through a tracked link out of its tree", async () => {
     const places = project();
     const cwd = String(places.cwd);
     const outside = join(cwd, "..", `outside-${basename(cwd)}.txt`);
@@ -209,7 +209,7 @@ describe("the task tool", () => {
     );
   });
 
-  it("refuses isolated tasks where a file goes through a filter nobody trusts", async () => {
+  it("refuses isolated tasks if a file would pass through an untrusted git filter", async () => {
     const places = project({ ".gitattributes": "*.bin filter=own\n", "x.bin": "x\n" });
     const cwd = String(places.cwd);
     git(cwd, "config", "filter.own.clean", "cat");
@@ -243,7 +243,7 @@ describe("the task tool", () => {
     expect(ended.status).toBe("completed");
   });
 
-  it("names a model that does not exist, as the result of that task", async () => {
+  it("reports an unknown model in the result of its task", async () => {
     const { results } = await run({ task: "<x>", model: "nobody/nothing" }, {});
     expect(results).toMatchObject([{ status: "failed", error: expect.stringContaining("nobody") }]);
   });
@@ -262,7 +262,7 @@ describe("the task tool", () => {
     expect(text).toContain("(typos): completed\nnone");
   });
 
-  it("is missing where subagents may not be nested deeper", async () => {
+  it("is missing if subagents may not be nested any deeper", async () => {
     const test = await createTestSession(["hi"], {
       settings: SettingsStore.inMemory({ "task.maxRecursionDepth": 0 }),
     });
@@ -278,7 +278,7 @@ describe("the task tool", () => {
     expect(results).toMatchObject([{ status: "timed_out", exitCode: 124 }]);
   });
 
-  it("lets a subagent run when the limit is longer than any timer", async () => {
+  it("accepts a time limit longer than any timer", async () => {
     const settings = { "task.maxRuntimeMs": 2 ** 33 };
     const { results } = await run({ task: "<one>" }, { one: () => "done" }, { settings });
     expect(results).toMatchObject([{ status: "completed" }]);
@@ -308,7 +308,7 @@ describe("the task tool", () => {
 });
 
 describe("isolated tasks", () => {
-  it("are merged into the working tree together; a conflicting one stays a patch", async () => {
+  it("are merged into the working tree in one step; a conflicting one stays a patch", async () => {
     const { results, places, text } = await run(
       {
         tasks: ["a", "b", "c"].map((id) => ({ id, task: `<${id}>` })),
@@ -331,7 +331,7 @@ describe("isolated tasks", () => {
   });
 
   it.each(["patch", "branch"] as const)(
-    "keep apart tasks whose ids differ in punctuation only: %s",
+    "are kept apart even if their ids differ only in punctuation: %s",
     async (merge) => {
       const ids = ["x y", "x/y", "X?Y", "..", "…"];
       const child = (step: number, name: string) => (step === 0 ? write(name, "made\n") : "did it");
@@ -353,7 +353,7 @@ describe("isolated tasks", () => {
     },
   );
 
-  it("give an error result when nothing applies, and the run continues", async () => {
+  it("return an error result if no patch applies, and the run continues", async () => {
     const places = project();
     const { message, text, ended } = await run(
       { task: "<a>", isolated: true },
@@ -390,7 +390,7 @@ describe("isolated tasks", () => {
 });
 
 describe("budgets and tasks", () => {
-  it("start no more subagents than are left, and refuse further prompts", async () => {
+  it("start only as many subagents as are left, and refuse further prompts", async () => {
     const { results, session, ended, events } = await run(
       { tasks: ["a", "b", "c", "d"].map((id) => ({ id, task: `<${id}>` })) },
       { a: () => "A", b: () => "B", c: () => "C", d: () => "D" },
@@ -415,7 +415,7 @@ describe("budgets and tasks", () => {
     await expect(session.prompt("more")).resolves.toMatchObject({ status: "completed" });
   });
 
-  it("let parallel subagents overshoot by no more than the steps in flight", async () => {
+  it("let parallel subagents exceed the limit by no more than the steps in progress", async () => {
     const ids = ["a", "b", "c", "d"];
     const step = () => turn(toolCall("ls", {}), { usage: { input: 1, output: 30 } });
     const { session, events } = await run(
@@ -431,7 +431,7 @@ describe("budgets and tasks", () => {
     expect(types(events).filter((type) => type === "subagent_end")).toHaveLength(4);
   });
 
-  it("of a subagent's own subagents are reported at once, because others draw on the same budget", async () => {
+  it("report the use of nested subagents at once, because others draw on the same budget", async () => {
     const step = () => turn(toolCall("ls", {}), { usage: { input: 1, output: 30 } });
     const a = (count: number) => (count < 6 ? step() : "done");
     const places = { ...project(), taskDepth: 1 };
@@ -444,7 +444,7 @@ describe("budgets and tasks", () => {
     expect(told).toEqual(expect.arrayContaining([30, 60, 90, 120, 150, 180]));
   });
 
-  it("stop the running turn when a limit is crossed, before its tools run", async () => {
+  it("stop the current turn when a limit is exceeded, before its tools run", async () => {
     const places = project();
     const test = await createTestSession([write("b.txt", "x")], {
       ...places,

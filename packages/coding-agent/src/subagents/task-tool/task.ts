@@ -12,7 +12,7 @@ import type { TaskServices } from "../tasks/task-services.ts";
 import { readOrder, type TaskArguments } from "./read-order.ts";
 
 const UPDATE_INTERVAL_MS = 200;
-/** How many names of missing files to list for the model. */
+/** The maximum number of missing files to list for the model. */
 const MAX_NAMES = 20;
 
 export async function runTaskTool(
@@ -29,7 +29,7 @@ export async function runTaskTool(
       startInBackground(order, services, { toolCallId, notifies: args.notify }),
     );
   }
-  // A parent session that shares its budget must learn of use at once.
+  // A parent session that shares its budget must know about use at once.
   const tellsUse = services.depth > 0;
   const progress = new Progress(order.tasks, { send: call.onUpdate, tellsUse });
   try {
@@ -40,14 +40,14 @@ export async function runTaskTool(
       onProgress: (task, event, used) => progress.note(task, event, used),
     });
     const used = results.reduce((sum, result) => plus(sum, result.used), nothingUsed);
-    // Each result counts the subagents below its own.
+    // Each result includes the subagents below its own.
     return resultOf(results, leftOut, plus(used, { subagents: started }));
   } finally {
     progress.stop();
   }
 }
 
-/** What the model gets at once, and how it follows what it has started. */
+/** The immediate result for the model, with the way to follow what it has started. */
 function startedResult({ tasks }: TaskOrder, { names, areCalledByName }: OfferedTools): ToolResult {
   const ids = tasks.map(({ id }) => id);
   const how = names.length === 0 ? "" : ` Follow with ${names.join(", ")}`;
@@ -77,7 +77,7 @@ function resultOf(
     ...(leftOut.length > 0 && { leftOut }),
     ...(results.some(({ untrusted }) => untrusted) && { untrusted: true }),
   };
-  // Partial success is a result; the call fails only if all tasks fail.
+  // Partial success is a normal result; the call fails only if all tasks fail.
   if (results.every(({ exitCode }) => exitCode !== 0)) throw new ToolError(text, details);
   return { content: [{ type: "text", text }], details };
 }
@@ -92,11 +92,11 @@ interface TaskProgress {
 
 interface ProgressOptions {
   readonly send: (partial: ToolResult) => void;
-  /** Whether to report use at once. */
+  /** Whether to report use immediately. */
   readonly tellsUse: boolean;
 }
 
-/** Reports the activity of a call's tasks, at most a few times a second. */
+/** Reports the activity of a call's tasks, at most a few times per second. */
 class Progress {
   readonly #tasks: Map<string, TaskProgress>;
   readonly #options: ProgressOptions;

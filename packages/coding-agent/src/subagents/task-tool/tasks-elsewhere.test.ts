@@ -4,7 +4,7 @@ import { LocalWorkspace } from "@tau-agent/system";
 import { expect, it } from "vitest";
 import { git, project, run, verified, write } from "./__fixtures__/task-call.ts";
 
-/** The project in a place that is this machine, and is not known as such. */
+/** A project in a workspace on this machine that the host treats as remote. */
 function elsewhere(files?: Record<string, string>) {
   const places = project(files);
   const cwd = String(places.cwd);
@@ -16,7 +16,7 @@ function elsewhere(files?: Record<string, string>) {
 
 const check = { name: "has it", command: "grep -q right a.txt || { echo wrong; exit 4; }" };
 
-it("isolated tasks are done, verified, repaired and merged there", async () => {
+it("runs, verifies, repairs and merges isolated tasks in the remote workspace", async () => {
   const { places, cwd, home } = elsewhere();
   const { results } = await run(
     {
@@ -46,7 +46,7 @@ it("isolated tasks are done, verified, repaired and merged there", async () => {
   expect(existsSync(join(String(places.agentDirectory), "worktrees"))).toBe(false);
 });
 
-it("an isolated subagent changes nothing outside of its tree by its file tools", async () => {
+it("limits file tools of an isolated subagent to its remote tree", async () => {
   const { places, cwd } = elsewhere();
   const outside = join(cwd, "..", `outside-${basename(cwd)}.txt`);
   writeFileSync(outside, "mine\n");

@@ -38,7 +38,7 @@ describe("verified tasks", () => {
     expect(readFileSync(join(places.cwd, "a.txt"), "utf8")).toBe("right\n");
   });
 
-  it("keep the patch on return_failure and drop it on discard_patch; neither is applied", async () => {
+  it("keep the patch on return_failure and drop it on discard_patch, and apply neither", async () => {
     const children = { a: (step: number) => (step === 0 ? write("a.txt", "bad\n") : "done") };
     for (const [onFailure, status] of [
       ["return_failure", "kept"],
@@ -91,7 +91,7 @@ describe("verified tasks", () => {
     expect(unrepaired.results[0]?.verification).toMatchObject({ status: "failed", retriesUsed: 0 });
   });
 
-  it("return work without files that failing checks left, even after a repair", async () => {
+  it("return work without the files that failing checks left, even after a repair", async () => {
     const command = "echo built > a.log.txt; rm -f new.txt; mkdir d; mv b.txt d; grep right a.txt";
     const { results, places } = await run(
       {
@@ -112,7 +112,7 @@ describe("verified tasks", () => {
     expect(git(String(places.cwd), "status", "--porcelain")).toBe(" M a.txt\n?? new.txt\n");
   });
 
-  it("return the answer of the repair, which must fit the schema too", async () => {
+  it("return the answer of the repair, which must also fit the schema", async () => {
     const { results } = await run(
       {
         task: "<a>",

@@ -14,7 +14,7 @@ import { scenario } from "../task-tool/__fixtures__/task-call.ts";
 
 type Children = Parameters<typeof scenario>[1];
 
-/** A session whose subagents need more than its budget has. */
+/** A session whose subagents need more than its budget allows. */
 async function asking(
   call: Record<string, unknown>,
   children: Children,
@@ -45,7 +45,7 @@ async function asking(
 const touch = (name: string) => turn(toolCall("bash", { command: `echo x >> ${name}` }));
 
 describe("subagents whose budget asks", () => {
-  it("are held before their next step, ask with their id, and go on", async () => {
+  it("are held before their next step, ask with their id, and continue", async () => {
     const child = (step: number) => (step < 3 ? touch(`a${step}`) : "done");
     const settings = { "task.budget.maxToolCalls": 2 };
     const test = await asking(
@@ -83,7 +83,7 @@ describe("subagents whose budget asks", () => {
     expect(test.ended.status).toBe("completed");
   });
 
-  it("are all stopped by a no", async () => {
+  it("are all stopped when the answer is no", async () => {
     const child = (name: string) => (step: number) => (step < 4 ? touch(`${name}${step}`) : "done");
     const tasks = [
       { id: "one", task: "<one>" },
@@ -99,7 +99,7 @@ describe("subagents whose budget asks", () => {
     expect(test.exceeded()).toBe(1);
   });
 
-  it("are started once there may be more of them", async () => {
+  it("are started once more of them are allowed", async () => {
     const tasks = ["one", "two", "three"].map((id) => ({ id, task: `<${id}>` }));
     const done = () => "done";
     const children = { one: done, two: done, three: done };
@@ -116,7 +116,7 @@ describe("subagents whose budget asks", () => {
     expect(test.ended.status).toBe("completed");
   });
 
-  it("ask for their own subagents, with both ids", async () => {
+  it("ask on behalf of nested subagents, with both ids", async () => {
     const nested = turn(toolCall("task", { tasks: [{ id: "inner", task: "<inner>" }] }));
     const children: Children = {
       outer: (step) => (step === 0 ? nested : "outer done"),
@@ -130,7 +130,7 @@ describe("subagents whose budget asks", () => {
     expect(test.has("i1")).toBe(true);
   });
 
-  it("do not count the wait as wall time", async () => {
+  it("do not count the waiting time as wall time", async () => {
     const child = (step: number) => (step < 2 ? touch(`a${step}`) : "done");
     const settings = { "task.budget.maxToolCalls": 2, "task.budget.maxWallTimeMs": 60_000 };
     const call = { id: "one", task: "<one>" };

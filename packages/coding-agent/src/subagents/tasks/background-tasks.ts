@@ -4,7 +4,7 @@ import { runTasks } from "./run-tasks.ts";
 import type { TaskOrder } from "./task-order.ts";
 import type { TaskServices } from "./task-services.ts";
 
-/** Starts tasks that nobody waits for: an abort of the run does not end them, the end of the host does. */
+/** Starts background tasks: an abort of the run does not end them, but the end of the host does. */
 export function startInBackground(
   order: TaskOrder,
   services: TaskServices,
@@ -12,7 +12,8 @@ export function startInBackground(
 ): OfferedTools {
   const { signal } = new AbortController();
   const options = { ...call, services, signal, background: true, onProgress: () => {} };
-  // Each end is kept and told by itself; what keeps all from starting is their end, too.
+  // The end of each task is recorded and reported separately; an error that prevents all from
+  // starting ends each of them.
   runTasks(order, options).catch((error: unknown) => {
     void services.session().report({ type: "error", error: errorMessage(error) });
   });

@@ -14,7 +14,7 @@ function shareOf(settings: Record<string, number>, used = nothingUsed) {
 }
 
 describe("a subagent's share of the budget", () => {
-  it("follows limits that are raised, lowered and taken away while it runs", async () => {
+  it("follows limits that are raised, lowered or removed while the subagent runs", async () => {
     const used = { ...nothingUsed, outputTokens: 30, subagents: 1 };
     const { budget, share, passed, subagent } = shareOf(
       { "task.budget.maxOutputTokens": 100, "task.budget.maxSubagents": 5 },
@@ -33,7 +33,7 @@ describe("a subagent's share of the budget", () => {
     expect(passed).toHaveLength(2);
   });
 
-  it("receives changes made while the subagent started, once it is up", async () => {
+  it("passes on changes made during the start of the subagent, once it has started", async () => {
     const { budget, share, passed, subagent } = shareOf({ "task.budget.maxToolCalls": 1 });
     budget.setLimits({ maxToolCalls: 9 });
     await share.bind(subagent);

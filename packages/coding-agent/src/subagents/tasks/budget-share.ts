@@ -10,13 +10,13 @@ export interface BudgetShareOptions {
   /** How many subagents share the remaining budget. */
   readonly count: number;
   readonly used: () => Consumption;
-  /** What it had used before it went on. */
+  /** What a resumed subagent had used before. */
   readonly before?: { readonly consumption: Consumption; readonly runTimeMs: number } | undefined;
 }
 
 /**
- * A subagent's share of the session's budget: computed at its start and again when limits change,
- * so that a raised limit lets it continue.
+ * A subagent's share of the session's budget. It is computed when the subagent starts and when
+ * limits change, so that a raised limit lets the subagent continue.
  */
 export class BudgetShare {
   readonly #options: BudgetShareOptions;
@@ -42,8 +42,8 @@ export class BudgetShare {
   }
 
   /**
-   * Decides about a limit that the subagent has used up: what others have left over is its own to use,
-   * and the session's client is asked only for more.
+   * Decides about a limit that the subagent has used up: it may use what others have left, and the session's client is
+   * asked only for more.
    */
   async raise(
     { dimension, limit, used, agentId: nested }: BudgetRequest,
@@ -76,7 +76,7 @@ export class BudgetShare {
     const limits = this.#withRule(budget.remaining(count, this.#used()));
     const gone = limitNames(this.#limits).filter((name) => limits[name] === undefined);
     this.#limits = limits;
-    // A subagent that has ended needs no limits.
+    // If the subagent has ended, it needs no limits.
     await this.#subagent.setBudget({ ...limits, clear: gone }).catch(() => undefined);
   }
 
@@ -86,7 +86,7 @@ export class BudgetShare {
     return { ...this.#options.used(), wallTimeMs };
   }
 
-  /** Whether the subagent asks before it stops; without limits it has nothing to ask. */
+  /** Makes the subagent ask before it stops, if it has limits. */
   #withRule(limits: BudgetChange): BudgetChange {
     const { onExceeded } = this.#options.budget;
     const isAsked = onExceeded === "ask" && Object.keys(limits).length > 0;
@@ -94,7 +94,7 @@ export class BudgetShare {
   }
 }
 
-/** Its host counts that, too. */
+/** Included, because the subagent's host counts its earlier use, too. */
 function beforeOf({ before }: BudgetShareOptions): Partial<Consumption & { wallTimeMs: number }> {
   return before === undefined ? {} : { ...before.consumption, wallTimeMs: before.runTimeMs };
 }

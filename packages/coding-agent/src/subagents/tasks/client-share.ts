@@ -1,14 +1,14 @@
 import type { Subagent } from "../runners/subagent-runner.ts";
 
 export interface ClientShareOptions<Item> {
-  /** What the subagent gets, now. */
+  /** The items for the subagent, as of now. */
   readonly items: () => readonly Item[];
   readonly onChange: (listener: () => void) => () => void;
-  /** Undefined for a host without the command. */
+  /** Undefined if the subagent's host does not support the command. */
   readonly pass: (subagent: Subagent, items: readonly Item[]) => Promise<void> | undefined;
 }
 
-/** What the client runs or serves, for a subagent: at its start, and whenever it is replaced. */
+/** Passes a client's tools or URIs to a subagent: at its start, and whenever they are replaced. */
 export class ClientShare<Item> {
   readonly #options: ClientShareOptions<Item>;
   readonly #unfollow: () => void;
@@ -20,7 +20,7 @@ export class ClientShare<Item> {
     this.#unfollow = options.onChange(() => void this.#pass());
   }
 
-  /** Hands everything over. A host without the command does its work without it. */
+  /** Passes all items. A host without the command works without them. */
   async bind(subagent: Subagent): Promise<void> {
     this.#subagent = subagent;
     await this.#pass();

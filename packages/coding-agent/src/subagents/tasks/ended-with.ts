@@ -1,6 +1,6 @@
 /**
- * The signal of a subagent's question. A subagent that is stopped ends, and so do its questions; but where the
- * caller was aborted, it is the abort that has ended them.
+ * The signal of a subagent's question. When a subagent is stopped, its questions end, too. If the caller was aborted,
+ * the reason is the caller's abort.
  */
 export function endedWith(question: AbortSignal, caller: AbortSignal): AbortSignal {
   const controller = new AbortController();

@@ -6,7 +6,7 @@ import type { CapturedWork, IsolatedTree, PatchPart, TaskIsolation } from "@tau-
 import type { TaskResult } from "./task-result.ts";
 import type { TaskServices } from "./task-services.ts";
 
-/** Where the files of a task go. */
+/** The folder of a task's files. */
 interface KeptPlace {
   readonly services: Pick<TaskServices, "settings">;
   readonly isolation: TaskIsolation | undefined;

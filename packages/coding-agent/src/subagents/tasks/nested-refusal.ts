@@ -2,7 +2,7 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 
 const refusals = ["subagent_not_found", "subagent_not_running", "subagent_running"] as const;
 
-/** What the host of a nested one refuses, with its whole path. */
+/** Adds the whole path of a nested subagent to a refusal from its host. */
 export function nestedRefusal<Value>(
   work: Promise<Value> | undefined,
   subagentId: string,

@@ -6,7 +6,7 @@ import type { Subagent } from "../runners/subagent-runner.ts";
 
 export class PermissionShare {
   readonly #permissions: SessionPermissions;
-  /** What the subagent's profile allows at most. */
+  /** The least strict mode that the subagent's profile allows. */
   readonly #limit: PermissionMode;
   readonly #unfollow: () => void;
   #subagent: Pick<Subagent, "setPermissions" | "stop"> | undefined;
@@ -19,9 +19,9 @@ export class PermissionShare {
   }
 
   /**
-   * What the subagent gets. What a project allows, a subagent in that project allows itself; its
-   * questions have no deadline of their own, because the caller's have one. Its profile may only tighten the
-   * mode.
+   * The permissions for the subagent. Rules by which the project allows something are left out, because the subagent
+   * reads them itself. Its questions have no deadline, because the caller's questions have one. Its profile may only
+   * tighten the mode.
    */
   get change(): PermissionChange {
     const { mode, rules } = this.#permissions.state;
@@ -36,7 +36,7 @@ export class PermissionShare {
     };
   }
 
-  /** Passes on what changed while the subagent started. */
+  /** Passes on changes made while the subagent was starting. */
   async bind(subagent: Pick<Subagent, "setPermissions" | "stop">): Promise<void> {
     this.#subagent = subagent;
     if (this.#isStale) await this.#pass();
@@ -46,7 +46,10 @@ export class PermissionShare {
     this.#unfollow();
   }
 
-  /** One that does not take the change must not go on with what it had. */
+  /**
+   * A subagent that rejects the change is stopped, because it must not continue with its old
+   * permissions.
+   */
   async #pass(): Promise<void> {
     this.#isStale = true;
     const subagent = this.#subagent;

@@ -7,11 +7,11 @@ export interface QuestionShareOptions {
   readonly agentId: string;
   readonly promptId: () => string | undefined;
   readonly timeoutMs: number;
-  /** Aborted with the caller. */
+  /** Aborts with the caller. */
   readonly caller: AbortSignal;
 }
 
-/** Puts the questions of a subagent to its session's client; undefined where nobody answers any. */
+/** Passes a subagent's questions to its session's client; undefined if nobody can answer. */
 export function questionShare(options: QuestionShareOptions): AnswerQuestions | undefined {
   const { requests, agentId, promptId, timeoutMs, caller } = options;
   if (!requests.isAnswered("question")) return undefined;

@@ -17,10 +17,10 @@ import {
 } from "../../create/__fixtures__/test-session.ts";
 import type { AgentSession } from "../../session/agent-session.ts";
 
-/** A subagent that starts those below it, waits at its gate, and ends. */
+/** A subagent that starts its own subagents, waits at its gate, and ends. */
 interface Planned {
   readonly below: readonly Planned[];
-  /** Of those that the root starts. */
+  /** How the root starts it; used only for those that the root starts. */
   readonly kind: "call" | "background" | "notify";
 }
 
@@ -49,7 +49,7 @@ const acts: fc.Arbitrary<Act[]> = fc.array(
   { maxLength: 7 },
 );
 
-/** Names that no two of a tree share, by their place in it. */
+/** Gives each subagent a name that is unique in its tree and shows its position. */
 function named(planned: readonly Planned[], prefix = "n"): Map<string, Planned> {
   return new Map(
     planned.flatMap((one, index): [string, Planned][] => {
@@ -75,7 +75,7 @@ class World {
     this.#root = planned.map((_, index) => `n${index}`);
   }
 
-  /** Where everybody is known to stand: at a gate, or ended. */
+  /** Whether a subagent waits at its gate. */
   isAtGate(path: string): boolean {
     return this.#gates.has(path.split("/").at(-1) ?? "");
   }
@@ -155,7 +155,10 @@ class World {
     return this.session.subagents.list();
   }
 
-  /** Once nobody is on the way: each is at its gate, waits for those below it, or has ended. */
+  /**
+   * Waits until no subagent is in transit: each is at its gate, waits for its own subagents, or has
+   * ended.
+   */
   async settle(): Promise<SubagentInfo[]> {
     for (;;) {
       const before = await this.list();
@@ -177,7 +180,7 @@ class World {
     return this.#root.every((root) => infos.some(({ id }) => id === root));
   }
 
-  /** The host is gone without a word, and another one opens what it has written. */
+  /** Kills the host without warning, and opens its file in another host. */
   async crash(): Promise<void> {
     const path = this.session.log.path ?? "";
     const { agentDirectory = "" } = this.places;
@@ -194,7 +197,7 @@ class World {
 const statesOf = (infos: readonly SubagentInfo[]) =>
   Object.fromEntries(infos.map(({ id, status }) => [id, status]));
 
-/** One act on one of those that it fits, and that nobody else has noticed. */
+/** Performs one action on a suitable subagent, and checks that no other subagent is affected. */
 async function act(world: World, { kind, pick }: Act): Promise<void> {
   const infos = await world.settle();
   const before = statesOf(infos);
@@ -223,7 +226,7 @@ async function act(world: World, { kind, pick }: Act): Promise<void> {
   const isMeant = (id: string) =>
     id === chosen || (kind === "abort" && id.startsWith(`${chosen}/`));
   for (const [id, status] of Object.entries(before)) {
-    // Its caller may go on, which is all that others notice.
+    // The caller may continue, but nothing else may change.
     if (!isMeant(id)) expect([kind, chosen, id, after[id]]).toEqual([kind, chosen, id, status]);
   }
   const wanted = { finish: "completed", abort: "aborted", steer: "running", resume: "running" };
@@ -264,13 +267,14 @@ async function play(planned: readonly Planned[], todo: readonly Act[]): Promise<
     expect([id, count("subagent_end", id)]).toEqual([id, count("subagent_start", id)]);
   }
   await world.session.dispose();
-  // A nested one that the root resumes has other instructions; decision 45 says why.
+  // A nested subagent that the root resumes has other instructions (decision 45).
   takeRewrites();
 }
 
 function told(world: World, { kind }: Planned, name: string) {
   const { called, noticed } = tellings(world.session, name);
-  // After a crash a call has the one result that says so, and ends before it may have been told.
+  // After a crash, a call has the single result that reports it, and some ends may not have been
+  // reported.
   if (world.hasCrashed) return { called: Math.min(called, 1) === called, noticed: noticed <= 1 };
   return { kind, called, noticed };
 }
@@ -280,6 +284,6 @@ function expectedOf(world: World, { kind }: Planned) {
   return { kind, called: kind === "call" ? 1 : 0, noticed: kind === "notify" ? 1 : 0 };
 }
 
-it("each end reaches the one who waits for it, once, and nobody else's work stops", async () => {
+it("reports each end once to its waiting caller, and stops no other subagent's work", async () => {
   await fc.assert(fc.asyncProperty(tree, acts, play), { numRuns: sliceSize(6, 30) });
 }, 600_000);

@@ -7,10 +7,10 @@ import type { ResumedConversation } from "./task-order.ts";
 import type { TaskServices } from "./task-services.ts";
 
 /**
- * What an ended subagent goes on with: its file, or one that is written of what the store or the memory of
- * this host has.
+ * The conversation with which an ended subagent continues: its file, or a file written from the store or from this
+ * host's memory.
  *
- * @throws {SessionError} `session_unreadable`: nothing was kept
+ * @throws {SessionError} `session_unreadable` if nothing was kept
  */
 export async function resumedConversation(
   record: SubagentRecord,

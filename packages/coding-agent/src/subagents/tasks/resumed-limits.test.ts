@@ -14,7 +14,7 @@ import type { AgentSession } from "../../session/agent-session.ts";
 const write = (path: string) => turn(toolCall("write", { path, content: "x\n" }));
 const questions = [{ question: "Which?", options: [{ label: "This" }, { label: "That" }] }];
 
-/** The subagent `one` writes the file that its newest message names, or asks a question. */
+/** The subagent `one` writes the file named in its newest message, or asks a question. */
 const scenario: ScenarioFunction = ({ messages }) => {
   const users = messages.filter(({ role }) => role === "user");
   const [first, last] = [users.at(0), users.at(-1)].map((message) => JSON.stringify(message));
@@ -43,7 +43,7 @@ const lastResult = (session: AgentSession) =>
   JSON.stringify(session.messages.findLast(({ role }) => role === "toolResult"));
 
 describe("a resumed subagent", () => {
-  it("has the permissions that its caller has now", async () => {
+  it("has its caller's current permissions", async () => {
     const { session, has } = await start();
     await session.prompt("go");
     expect(has("a")).toBe(true);
@@ -56,7 +56,7 @@ describe("a resumed subagent", () => {
     expect(has("c")).toBe(true);
   });
 
-  it("has the permissions of the next host, also where a client resumes it", async () => {
+  it("has the next host's permissions, even if a client resumes it", async () => {
     const first = await start();
     await first.session.prompt("go");
     const path = first.session.log.path ?? "";
@@ -79,13 +79,13 @@ describe("a resumed subagent", () => {
     expect(first.has("b")).toBe(false);
   });
 
-  it("gets the rest of the budget as it is now, and what it used before counts once", async () => {
+  it("gets the rest of the current budget, and its earlier use counts once", async () => {
     const { session, has } = await start();
     await session.prompt("go");
     const used = () => session.budget.snapshot;
     const { subagents } = used();
     session.budget.setLimits({ maxToolCalls: used().toolCalls + 1 });
-    // The call of `task` is the one that was left.
+    // Resuming is the single `task` call that was left.
     await session.prompt("resume b");
     expect(has("b")).toBe(false);
     expect(lastResult(session)).toContain("budget");

@@ -19,7 +19,7 @@ import type { Task, TaskOrder } from "./task-order.ts";
 import { exitCodeOf, type TaskResult, type TaskStatus } from "./task-result.ts";
 import { maySpawnAt, type TaskServices } from "./task-services.ts";
 
-/** The most attempts at an answer that fits its schema. */
+/** The maximum number of attempts at an answer that fits its schema. */
 const MAX_ANSWERS = 3;
 
 const endings: Partial<Record<TaskStatus, string>> = {
@@ -37,20 +37,20 @@ export interface TaskRun {
   readonly toolCallId: string;
   /** The unique prefix of the task's files in that folder. */
   readonly fileName: string;
-  /** Aborted with the call, when the budget runs out, or at the time limit. */
+  /** Aborts with the call, when the budget runs out, or at the time limit. */
   readonly signal: AbortSignal;
-  /** Why the signal was aborted. */
+  /** Why the signal aborted. */
   readonly abortStatus: () => TaskStatus;
   readonly shares: number;
   readonly onProgress: (event: SessionEvent, used: Consumption) => void;
-  /** Its log in the session's store, if there is one. */
+  /** The subagent's log in the session's store, if there is one. */
   readonly copy?: SubagentCopy | undefined;
 }
 
 export interface TaskOutcome {
   readonly result: TaskResult;
   readonly change?: { readonly tree: string; readonly parts: readonly PatchPart[] } | undefined;
-  /** Whether it counts as a subagent of the session's budget. */
+  /** Whether it was taken from the session's budget of subagents. */
   readonly wasTaken: boolean;
 }
 
@@ -153,7 +153,7 @@ export async function runSubagent(task: Task, given: TaskRun): Promise<TaskOutco
   };
 }
 
-/** What it has of its caller, as that has it now. */
+/** What the subagent shares with its caller, in the caller's current state. */
 function sharesOf(task: Task, { services, shares }: TaskRun) {
   const { budget, session } = services;
   const before = task.resumes?.totals;
@@ -179,7 +179,7 @@ function sharesOf(task: Task, { services, shares }: TaskRun) {
   };
 }
 
-/** Puts the work of before into the tree, and what comes is not lost with this host. */
+/** Applies earlier work to the tree, and lets new work survive this host. */
 async function prepare(
   tree: IsolatedTree,
   { id, resumes }: Task,
@@ -201,7 +201,7 @@ function storedIn(run: TaskRun, copy: SubagentCopy) {
   return { storedSession: copy.reference, directory: ownFolder(run) };
 }
 
-/** Of a conversation that is in no file, this host keeps the lines. */
+/** Keeps the lines of a conversation without a file in this host's memory. */
 async function keepLines(
   subagents: TaskServices["subagents"],
   id: string,
@@ -253,7 +253,7 @@ async function startSubagent(
       const used = context.meter.note(event);
       if (used !== undefined) budget.add(used);
       const report = services.feed.reportOf(task.id, event);
-      // A client that is behind holds back the subagent, as it holds back a run.
+      // A slow client delays the subagent, as it delays a run.
       const send = () => report && context.emit(report);
       const wait = run.copy === undefined ? send() : run.copy.announce(event, send);
       run.onProgress(event, context.meter.total);
@@ -262,7 +262,7 @@ async function startSubagent(
   });
 }
 
-/** The folder of the user that a subagent's folder is a copy of, however deep it is nested. */
+/** The user's folder that a subagent's folder is a copy of, however deeply it is nested. */
 function standsFor(
   { cwd, copy }: TaskServices["environment"],
   isIsolated: boolean,
@@ -272,7 +272,7 @@ function standsFor(
   return isIsolated ? cwd : undefined;
 }
 
-/** The call takes precedence over the agent's file, and that over the session. */
+/** The call's model wins over the agent file's, and that over the session's. */
 async function chooseModel(
   { agent }: Task,
   { modelPattern }: TaskOrder,
@@ -309,7 +309,7 @@ async function doWork(context: {
     return { reply, answer, tree: await tree.capture() };
   }
   const { environment } = services;
-  // What its commands write belongs into the tree.
+  // Checks run in the tree, because what they write belongs there.
   const { close, ...place } = (await environment.encloseFolder?.(tree.cwd)) ?? {};
   const verified = await verifyWork({
     id: task.id,
@@ -333,7 +333,7 @@ async function doWork(context: {
   return { reply: verified.lastReply ?? reply, answer, ...verified };
 }
 
-/** Prompts for the work, then again until the answer fits its schema. */
+/** Sends the prompt for the work, then asks again until the answer fits its schema. */
 async function ask(
   text: string,
   run: TaskRun,
@@ -355,7 +355,7 @@ async function ask(
   }
 }
 
-/** If it dies, its work and the earlier verification are kept. */
+/** If the subagent dies, its work and the earlier verification are kept. */
 async function tell(
   subagent: Subagent,
   text: string,
@@ -385,7 +385,7 @@ function statusOf(
   return reply.status === "aborted" ? "aborted" : "failed";
 }
 
-/** A requested verification that never reached its first attempt. */
+/** The result of a requested verification that never reached its first attempt. */
 function unverified({ verify }: TaskOrder): VerificationResult | undefined {
   if (verify.kind === "off") return undefined;
   const nothing = { attempts: [], retriesUsed: 0 };

@@ -24,9 +24,9 @@ export interface RunTasksOptions {
   readonly signal: AbortSignal;
   readonly toolCallId: string;
   readonly onProgress: (task: Task, event: SessionEvent, used: Consumption) => void;
-  /** Whether nobody waits for the call. */
+  /** Whether the tasks run in the background. */
   readonly background?: boolean | undefined;
-  /** Whether the model gets a message with each end. */
+  /** Whether the model gets a message at the end of each task. */
   readonly notifies?: boolean | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface RunTasksOptions {
  * the order of the tasks. A failed task does not affect the others. `leftOut` lists untracked files
  * too large to copy, `started` counts the subagents taken from the budget.
  *
- * @throws {ToolError} when tasks cannot be isolated here
+ * @throws {ToolError} if tasks cannot be isolated here
  */
 export async function runTasks(
   order: TaskOrder,
@@ -45,7 +45,7 @@ export async function runTasks(
     const running = beginAll(order, options);
     return await runBegun(order, { ...options, running });
   } catch (error) {
-    // None has run, and each still has its one end, also where nothing can be written.
+    // No task has run, but each still gets its one end, even if nothing can be written.
     for (const task of order.tasks) {
       const ending = { status: "failed", error: errorMessage(error) } as const;
       attempt(() => endOne(options, refused(task, order, ending)));
@@ -70,7 +70,7 @@ function beginAll(order: TaskOrder, options: RunTasksOptions): BegunTasks["runni
         depth: before?.depth ?? services.depth + 1,
         directory: services.session().sessionFile && artifactsFolderOf(services),
         sessionFile: resumes?.sessionFile,
-        // Until it has new work to keep.
+        // Kept until there is new work.
         ...{ keptPatch: before?.keptPatch, treePatch: before?.treePatch },
       };
       return [id, services.subagents.begin(record, { notifies })];
@@ -107,7 +107,7 @@ async function runBegun(
           isProjectTrusted: services.session().isProjectTrusted,
           maxCopyBytes: settings.get("isolation.maxCopyBytes"),
         }
-      : // Trees are made outside of any sandbox, and worked in inside of it.
+      : // Trees are created outside of any sandbox, and used inside one.
         {
           workspace: environment.outside?.() ?? environment.workspace,
           cwd,
@@ -154,7 +154,7 @@ async function runAll(
       const fileName = `${prefix}-${names.get(task.id)}`;
       const outcome = await runOne(task, order, { ...options, place: { ...place, fileName } });
       outcomes[index] = outcome;
-      // The end of isolated work is that it is back.
+      // Isolated work has ended only once it is merged back.
       if (place.isolation === undefined) endOne(options, outcome.result);
     }
   };
@@ -179,7 +179,7 @@ async function runOne(
   if (signal.aborted || own?.aborted)
     return refuse("aborted", "The call was aborted before this task started.");
   try {
-    // A conversation that goes on was counted when it began.
+    // A resumed conversation was counted when it began.
     if (task.resumes === undefined) await budget.takeSubagent({ toolCallId, signal });
     else budget.check();
   } catch (error) {
@@ -205,7 +205,7 @@ async function runOne(
   });
 }
 
-/** Merges what may be merged; other patches stay files. */
+/** Merges what can be merged; other patches stay files. */
 async function bringBack(
   outcomes: readonly TaskOutcome[],
   context: { isolation: TaskIsolation | undefined; signal: AbortSignal; services: TaskServices },
@@ -228,7 +228,7 @@ async function bringBack(
     const told = unmerged.length > 0 ? { unmerged } : {};
     const merged = { ...result, patch: { ...result.patch, ...outcome, ...told } };
     if (outcome.status !== "conflict") return merged;
-    // The work is done but was not merged, and callers that rely on it must know.
+    // The work is done but not merged, so callers that rely on it must be told.
     return { ...merged, exitCode: 1, error: `Its changes do not apply: ${outcome.reason}` };
   });
 }

@@ -16,7 +16,7 @@ import { project } from "../task-tool/__fixtures__/task-call.ts";
 
 type Reply = ReturnType<typeof turn> | string;
 
-/** What the parent calls one after the other, and what subagents answer by the mark in their first message. */
+/** The parent's calls in order, and the subagents' replies, by the mark in their first message. */
 function script(
   parent: readonly (Reply | readonly [string, Record<string, unknown>])[],
   children: Record<string, (step: number, last: string) => Reply>,
@@ -56,7 +56,7 @@ const wait = (name: string) =>
   turn(toolCall("bash", { command: `until [ -e ${name} ]; do sleep 0.05; done` }));
 
 describe("a subagent", () => {
-  it("has an id of its own, and goes on with its conversation when it is resumed", async () => {
+  it("has its own id, and continues its conversation when it is resumed", async () => {
     const { session, events } = await start(
       script(
         [
@@ -94,11 +94,11 @@ describe("a subagent", () => {
     await expect
       .poll(async () => texts((await session.subagents.messages("one", lastEntryId)).messages))
       .toEqual(["once more", expect.stringContaining("still one")]);
-    // The model is not told.
+    // The model is not notified.
     expect(results(session)).toHaveLength(3);
   });
 
-  it("in the background goes on after an abort, is followed with tools, and announced once", async () => {
+  it("in the background continues after an abort, can be followed with tools, and is announced once", async () => {
     const { session, places } = await start(
       script(
         [
@@ -136,7 +136,7 @@ describe("a subagent", () => {
     expect(notices).toMatchObject([{ customType: "subagent_end", details: { id: "call0" } }]);
   });
 
-  it("can be stopped or steered, and nobody else is", async () => {
+  it("can be stopped or steered without affecting others", async () => {
     const { session, places } = await start(
       script(
         [
@@ -183,7 +183,7 @@ describe("a subagent", () => {
     }
   });
 
-  it("below another one is named by its path, running or not", async () => {
+  it("below another subagent is named by its path, whether running or not", async () => {
     const { session, places } = await start(
       script([["task", { tasks: [{ id: "a", task: "<a>" }] }]], {
         a: (step) =>
@@ -224,11 +224,12 @@ describe("a subagent", () => {
         ["a", "completed"],
         ["a/b", "completed"],
       ]);
-    // A subagent in this process has the instructions of those above it, too, and they are gone.
+    // A subagent in this process also has the instructions of the subagents above it, and these are
+    // gone now.
     expect(takeRewrites()).toEqual(["the instructions"]);
   });
 
-  it("is known to the next host, as interrupted if it ran, and can go on there", async () => {
+  it("is known to the next host, as interrupted if it was running, and can continue there", async () => {
     const places = placesIn(temporaryFolder());
     const first = await start(
       script([["task", { tasks: [{ id: "one", task: "<one>" }], background: true }], "started"], {
@@ -260,7 +261,7 @@ describe("a subagent", () => {
     ]);
   });
 
-  it("without a file goes on for as long as its host lives", async () => {
+  it("without a file can be continued as long as its host lives", async () => {
     const { session } = await start(
       script(
         [
@@ -278,7 +279,7 @@ describe("a subagent", () => {
     ]);
   });
 
-  it("that is isolated and was killed learns that its worktree is a new one", async () => {
+  it("that is isolated and was killed learns that its worktree is new", async () => {
     const places = project();
     const background = { tasks: [{ id: "one", task: "<one>" }], isolated: true, background: true };
     const first = await start(
@@ -290,7 +291,7 @@ describe("a subagent", () => {
     const isBusy = async () => (await session.subagents.messages("one")).messages.length > 1;
     await expect.poll(() => isBusy().catch(() => false), { timeout: 30_000 }).toBe(true);
     const path = session.log.path ?? "";
-    // As a host that is killed leaves it.
+    // The file as a killed host leaves it.
     const left = readFileSync(path);
     await session.dispose();
     writeFileSync(path, left);
@@ -305,11 +306,11 @@ describe("a subagent", () => {
     });
     await second.session.prompt("again");
     expect(heard).toEqual([expect.stringMatching(/in a new worktree[\s\S]*go on/)]);
-    // It works in another folder than before, and its instructions say so.
+    // The subagent works in another folder than before, as its instructions say.
     takeRewrites();
   });
 
-  it("that is isolated goes on from its merged work, and from work that was kept", async () => {
+  it("that is isolated continues from its merged work, and from work that was kept", async () => {
     const places = project();
     const write = (path: string, content: string) => turn(toolCall("write", { path, content }));
     const one = (step: number) =>
@@ -333,7 +334,7 @@ describe("a subagent", () => {
     expect(results(session).map(({ isError }) => isError)).toEqual([false, false]);
     expect(readFileSync(join(places.cwd, "more.txt"), "utf8")).toBe("one\n");
     expect(existsSync(join(places.cwd, "new.txt"))).toBe(true);
-    // It works in another folder than before, and its instructions say so.
+    // The subagent works in another folder than before, as its instructions say.
     expect(takeRewrites()).toEqual(["the instructions"]);
   });
 });

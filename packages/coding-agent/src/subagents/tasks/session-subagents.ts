@@ -14,13 +14,13 @@ import { nestedRefusal } from "./nested-refusal.ts";
 import { fileOf, infoOf, messagesOf, recordsIn, type SubagentRecord } from "./subagent-record.ts";
 import type { TaskResult } from "./task-result.ts";
 
-/** The longest that a call waits for the end of a subagent. */
+/** The longest time that a call waits for the end of a subagent. */
 const MAX_WAIT_MS = 60_000;
 
-/** What runs, until its end has been told. */
+/** A running subagent, until its end has been reported. */
 export interface RunningSubagent {
   readonly id: string;
-  /** Aborted to stop this one. */
+  /** Aborts to stop this subagent. */
   readonly signal: AbortSignal;
 }
 
@@ -39,19 +39,19 @@ export interface SubagentsOptions {
     readonly tree: { readonly entries: readonly SessionEntry[] };
   };
   readonly note: (record: SubagentRecord) => void;
-  /** Tells the model of an end that no call waits for. */
+  /** Tells the model about the end of a subagent that no call waits for. */
   readonly notify: (message: CustomMessage) => void;
-  /** The lines of a subagent that the session's store has. */
+  /** The lines of a subagent in the session's store. */
   readonly readStored: (reference: string) => Promise<readonly object[] | undefined>;
-  /** Fetches its files where the session's store has them and this machine does not. */
+  /** Fetches its files from the session's store if they are missing on this machine. */
   readonly restore: (record: SubagentRecord) => Promise<void>;
-  /** Starts an ended one again; nobody is notified of its end. */
+  /** Continues an ended subagent; its end is not announced to the model. */
   readonly resume: (record: SubagentRecord, message: string) => Promise<void>;
 }
 
 /**
- * The subagents of a session, running or not. Each has an id of its own, kept in the session's file with
- * how it ended. What runs is stopped, steered and told of one by one.
+ * The subagents of a session, running or not. Each has its own id, which the session's file records with its outcome.
+ * Running subagents can be stopped, steered and reported individually.
  */
 export class SessionSubagents implements SubagentControl {
   readonly #options: SubagentsOptions;
@@ -59,7 +59,7 @@ export class SessionSubagents implements SubagentControl {
   readonly #claimed = new SparseSet<string>();
   readonly #resuming = new SparseSet<string>();
   #records: { readonly owner: string; readonly byId: Map<string, SubagentRecord> } | undefined;
-  /** The conversations of those that have no file. */
+  /** The conversations of subagents without a file. */
   readonly #lines = new SparseMap<string, readonly object[]>();
   #isClosed = false;
 
@@ -67,7 +67,7 @@ export class SessionSubagents implements SubagentControl {
     this.#options = options;
   }
 
-  /** All of them, nested ones included, oldest first. */
+  /** All subagents, including nested ones, oldest first. */
   async list(): Promise<SubagentInfo[]> {
     const found = new Map<string, SubagentInfo>();
     for (const record of this.#known().values()) {
@@ -103,7 +103,7 @@ export class SessionSubagents implements SubagentControl {
   }
 
   /**
-   * Stops this one with those below it; resolves once it has ended.
+   * Stops a subagent and its own subagents; resolves once it has ended.
    *
    * @throws {SessionError} `subagent_not_found`, `subagent_not_running`
    */
@@ -119,8 +119,8 @@ export class SessionSubagents implements SubagentControl {
   }
 
   /**
-   * Goes on with an ended one. It works for this session then, also if another one had started it: the end of
-   * that one does not end it.
+   * Continues an ended subagent. From then on it works for this session, even if another subagent started it: the end
+   * of that subagent does not end it.
    *
    * @throws {SessionError} `subagent_not_found`, `subagent_running`
    */
@@ -135,7 +135,7 @@ export class SessionSubagents implements SubagentControl {
   }
 
   /**
-   * An ended one, to go on with.
+   * An ended subagent that can be continued.
    *
    * @throws {SessionError} `subagent_not_found`, `subagent_running`
    */
@@ -149,7 +149,7 @@ export class SessionSubagents implements SubagentControl {
     return { ...nested, sessionFile: await fileOf(nested), id: path };
   }
 
-  /** What one said last, once it has ended or the time is over. @throws {SessionError} */
+  /** A subagent's last message, once it has ended or the time is over. @throws {SessionError} */
   async output(
     path: string,
     waitMs: number,
@@ -174,7 +174,7 @@ export class SessionSubagents implements SubagentControl {
     }
   }
 
-  /** One starts, or starts again. */
+  /** Registers a subagent that starts, or starts again. */
   begin(
     record: SubagentRecord,
     { notifies = false }: { readonly notifies?: boolean } = {},
@@ -188,22 +188,22 @@ export class SessionSubagents implements SubagentControl {
       started: Promise.withResolvers(),
       ended: Promise.withResolvers(),
     };
-    // Nobody may be waiting for it.
+    // There may be no waiting caller.
     live.started.promise.catch(() => {});
-    // In this order: what cannot be noted never begins, and nobody may wait for its end.
+    // Recorded first: a subagent that cannot be recorded must not begin.
     this.#keep(live, record);
     this.#live.set(id, live);
     return live;
   }
 
-  /** It can be spoken to from now on. */
+  /** Makes a subagent reachable for messages from now on. */
   attach(id: string, subagent: Subagent): void {
     const { sessionFile } = subagent;
     if (sessionFile !== undefined) this.note(id, { sessionFile });
     this.#live.get(id)?.started.resolve(subagent);
   }
 
-  /** What is known of a running one by now. */
+  /** Updates the record of a running subagent. */
   note(id: string, change: Partial<SubagentRecord> | undefined): void {
     const live = this.#live.get(id);
     const record = this.#known(live?.owner).get(id);
@@ -212,12 +212,12 @@ export class SessionSubagents implements SubagentControl {
     }
   }
 
-  /** Keeps the conversation of one that has no file, for as long as this host lives. */
+  /** Keeps the conversation of a subagent without a file, as long as this host lives. */
   keepLines(id: string, lines: readonly object[] | undefined): void {
     if (lines !== undefined) this.#lines.set(id, lines);
   }
 
-  /** One has ended. Only the first end counts. */
+  /** Registers the end of a subagent. Only the first end counts. */
   end(result: TaskResult, text: string): void {
     const live = this.#live.get(result.id);
     const before = this.#known(live?.owner).get(result.id);
@@ -225,7 +225,7 @@ export class SessionSubagents implements SubagentControl {
     this.#live.delete(result.id);
     live.started.reject(new SessionError("subagent_not_running", { subagentId: result.id }));
     const { status, output, sessionFile, storedSession, patch, used } = result;
-    // It is over for those who wait, whether it can be noted or not.
+    // Waiting callers are notified even if the end cannot be recorded.
     live.ended.resolve();
     const isCutOff = this.#isClosed && status === "aborted";
     if (before !== undefined) {
@@ -245,7 +245,7 @@ export class SessionSubagents implements SubagentControl {
     if (live.notifies && concerns && !this.#isClosed) this.#options.notify(noticeOf(result, text));
   }
 
-  /** The session ends, and all that runs with it. */
+  /** Ends the session's running subagents, because the session ends. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const running = [...this.#live.values()];
@@ -255,11 +255,11 @@ export class SessionSubagents implements SubagentControl {
 
   #keep(live: Live, record: SubagentRecord): void {
     this.#known(live.owner).set(record.id, record);
-    // Another conversation does not learn of it.
+    // Other conversations are not notified.
     if (live.owner === this.#options.log().header.id) this.#options.note(record);
   }
 
-  /** Those of the session's conversation, read once. */
+  /** The recorded subagents of the session's conversation, read once. */
   #known(owner?: string): Map<string, SubagentRecord> {
     const log = this.#options.log();
     const { id } = log.header;
@@ -274,7 +274,7 @@ export class SessionSubagents implements SubagentControl {
   #find(path: string): {
     readonly live: Live | undefined;
     readonly record: SubagentRecord;
-    /** The path below it; empty for itself. */
+    /** The path below the subagent; empty for the subagent itself. */
     readonly rest: string;
   } {
     const known = this.#known();
@@ -287,7 +287,7 @@ export class SessionSubagents implements SubagentControl {
     throw new SessionError("subagent_not_found", { subagentId: path });
   }
 
-  /** What an ended one has written; undefined if nothing of it was kept. */
+  /** The conversation of an ended subagent; undefined if nothing was kept. */
   async read(record: SubagentRecord): Promise<WrittenConversation | undefined> {
     await this.#options.restore(record);
     const path = await fileOf(record);
@@ -306,7 +306,7 @@ export class SessionSubagents implements SubagentControl {
     return (await this.list()).some(({ id, status }) => id === path && status === "running");
   }
 
-  /** The lines of one that runs. */
+  /** The lines of a running subagent. */
   async #saidBy(id: string): Promise<readonly object[] | undefined> {
     const subagent = await this.#live.get(id)?.started.promise.catch(() => undefined);
     return subagent?.transcript?.();
@@ -352,15 +352,18 @@ export class SessionSubagents implements SubagentControl {
   }
 }
 
-/** The work that is not in the caller's files: that of this time, or still that of before. */
+/** The patch with work that is not in the caller's files: the new one, or else the earlier one. */
 function keptPatchOf(patch: TaskResult["patch"], before: SubagentRecord): string | undefined {
-  // It never came to work, as when the earlier patch does not fit.
+  // The subagent did no work, for instance because the earlier patch did not apply.
   if (patch === undefined) return before.keptPatch;
   const isKept = ["kept", "branch", "conflict"].includes(patch.status);
   return isKept ? patch.path : undefined;
 }
 
-/** What is not up in this turn of the event loop has nothing below it. */
+/**
+ * A subagent that does not start within this turn of the event loop has no subagents of its own
+ * yet.
+ */
 function soon(): Promise<undefined> {
   return new Promise((resolve) => setImmediate(() => resolve(undefined)));
 }

@@ -19,7 +19,9 @@ const write = (path: string, content: string) => turn(toolCall("write", { path, 
 const bash = (command: string) => turn(toolCall("bash", { command }));
 const task = (args: Record<string, unknown>) => turn(toolCall("task", args));
 
-/** Who speaks is found by the mark in the first message, what is said by the newest one. */
+/**
+ * The mark in the first message identifies the speaker; the newest message determines the reply.
+ */
 function script(replies: Record<string, (asked: string, isFresh: boolean) => Reply>) {
   const scenario: ScenarioFunction = ({ messages }) => {
     const users = messages.filter(({ role }) => role === "user");
@@ -30,7 +32,7 @@ function script(replies: Record<string, (asked: string, isFresh: boolean) => Rep
   return scenario;
 }
 
-/** A machine of its own with a copy of the project. */
+/** A separate machine with a copy of the project. */
 function machine() {
   const places = project();
   const open = async (
@@ -69,7 +71,7 @@ describe("a subagent of a session in a store", () => {
     },
   });
 
-  it("goes on on another machine, from work that was not merged", async () => {
+  it("continues on another machine, from work that was not merged", async () => {
     const store = new MemorySessionStore();
     const [here, there] = [machine(), machine()];
     const first = await here.open(store, one, { "isolation.merge": "none" });
@@ -86,7 +88,7 @@ describe("a subagent of a session in a store", () => {
     expect(readFileSync(there.file("new.txt"), "utf8")).toBe("new\n");
     await second.dispose();
     there.lose();
-    // And once more: what the second machine has added is in the store, too.
+    // Once more: what the second machine has added is in the store, too.
     const third = await machine().open(store, one);
     expect(texts((await third.subagents.messages("a")).messages)).toEqual([
       expect.stringContaining("<a>"),
@@ -114,7 +116,7 @@ describe("a subagent at depth 3 of a session in a store", () => {
     },
   });
 
-  it("goes on on another machine by its path, from work that was not merged", async () => {
+  it("continues on another machine by its path, from work that was not merged", async () => {
     const store = new MemorySessionStore();
     const [here, there] = [machine(), machine()];
     const first = await here.open(store, deep, { "isolation.merge": "none" });

@@ -13,7 +13,7 @@ interface CopyPlace {
   readonly fileName: string;
 }
 
-/** Begins the log of a subagent in the session's store; undefined without one. */
+/** Starts the log of a subagent in the session's store; undefined without one. */
 export async function openCopy(
   { id, resumes }: Task,
   place: CopyPlace,
@@ -24,7 +24,7 @@ export async function openCopy(
   return part && new SubagentCopy(part, { folder, file: resumes?.sessionFile }, onFailure);
 }
 
-/** Where the session file of a subagent goes that has a copy in a store. */
+/** The folder for the session file of a subagent that has a copy in a store. */
 export function ownFolder({
   artifactsFolder,
   fileName,
@@ -42,19 +42,19 @@ const followEntries: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Keeps a subagent's log in the store of the session it works for. The subagent writes a file, since
- * it may run anywhere and has no access to the store; its events wait until the store has the entries.
+ * Keeps a subagent's log in the store of its caller's session. The subagent writes a file, because it may run anywhere
+ * and has no access to the store; its events wait until the store has the entries.
  */
 export class SubagentCopy {
   readonly #part: SessionPart;
   readonly #place: { readonly folder: string; readonly file: string | undefined };
   readonly #onFailure: (error: unknown) => void;
   #subagent: Subagent | undefined;
-  /** What events wait for; undefined if nothing does. */
+  /** What events currently wait for; undefined if nothing. */
   #turn: Promise<void> | undefined;
   #hasFailed = false;
 
-  /** @param place - where the subagent writes its file and nothing else does, or the file itself */
+  /** @param place - a folder where only the subagent writes its file, or the file itself */
   constructor(
     part: SessionPart,
     place: { readonly folder: string; readonly file: string | undefined },
@@ -87,7 +87,7 @@ export class SubagentCopy {
     return turn;
   }
 
-  /** After a prompt: a subagent on another machine is asked for its entries. */
+  /** After a prompt, fetches the entries of a subagent on another machine. */
   async afterPrompt(): Promise<void> {
     await this.#catchUp();
     if (this.#part.hasFile || this.#hasFailed) return;
@@ -95,7 +95,7 @@ export class SubagentCopy {
     if (lines !== undefined) await this.#part.add(lines).catch((error) => this.#fail(error));
   }
 
-  /** Takes over what came last, and ends the log's lease. */
+  /** Copies the last entries, and releases the log's lease. */
   async close(): Promise<void> {
     await this.#catchUp();
     await this.#part.close();

@@ -3,7 +3,7 @@ import type { SubagentLevel } from "@tau-agent/rpc-protocol";
 import { describe, expect, it } from "vitest";
 import { createTestSession } from "../../create/__fixtures__/test-session.ts";
 
-/** What a session reports of one subagent that makes one call. */
+/** The events that a session reports about one subagent with one call. */
 async function reports(level: SubagentLevel | undefined) {
   const { session, events } = await createTestSession(({ messages, lastUserText }) => {
     if (lastUserText.includes("look around")) {
@@ -21,8 +21,8 @@ const types = (events: Awaited<ReturnType<typeof reports>>) =>
   events.map(({ event }) => event.type);
 const activity = ["agent_start", "tool_execution_start", "tool_execution_end", "agent_end"];
 
-describe("the events of a subagent", () => {
-  it("are reported to nobody who did not ask", async () => {
+describe("the reported events of a subagent", () => {
+  it("are empty by default", async () => {
     expect(await reports(undefined)).toEqual([]);
     expect(await reports("off")).toEqual([]);
   });
@@ -33,14 +33,17 @@ describe("the events of a subagent", () => {
     expect(new Set(told.map(({ id }) => id))).toEqual(new Set(["scout"]));
   });
 
-  it.each(["all", "events"] as const)("are everything at %s, replies as deltas", async (level) => {
-    const told = await reports(level);
-    expect(types(told)).toEqual(expect.arrayContaining([...activity, "message_end", "turn_end"]));
-    const updates = told.filter(({ event }) => event.type === "message_update");
-    expect(updates).not.toEqual([]);
-    for (const { event } of updates) {
-      expect(event).not.toHaveProperty("message");
-      expect(event.assistantMessageEvent).not.toHaveProperty("partial");
-    }
-  });
+  it.each(["all", "events"] as const)(
+    "are all events at %s, with replies as deltas",
+    async (level) => {
+      const told = await reports(level);
+      expect(types(told)).toEqual(expect.arrayContaining([...activity, "message_end", "turn_end"]));
+      const updates = told.filter(({ event }) => event.type === "message_update");
+      expect(updates).not.toEqual([]);
+      for (const { event } of updates) {
+        expect(event).not.toHaveProperty("message");
+        expect(event.assistantMessageEvent).not.toHaveProperty("partial");
+      }
+    },
+  );
 });

@@ -2,7 +2,7 @@ import type { EventOrder, SessionEvent, SubagentLevel } from "@tau-agent/rpc-pro
 import { SparseSet } from "@tau-agent/system";
 import type { Subagent } from "../runners/subagent-runner.ts";
 
-/** The words of oh-my-pi 18 for the levels. */
+/** The names of the levels in oh-my-pi 18. */
 const levelNames = { off: "none", progress: "activity", events: "all" } as const;
 
 const activity: ReadonlySet<string> = new Set([
@@ -17,13 +17,13 @@ export class SubagentFeed {
   #level: SubagentLevel = "none";
   readonly #running = new SparseSet<Subagent>();
 
-  /** Sets what is reported from now on, of subagents that run already, too. */
+  /** Sets what is reported from now on, including for running subagents. */
   async setLevel(level: SubagentLevel): Promise<void> {
     this.#level = level in levelNames ? levelNames[level as keyof typeof levelNames] : level;
     await Promise.all([...this.#running].map((subagent) => this.#tell(subagent)));
   }
 
-  /** A subagent has started; its own subagents report what this session reports. */
+  /** Adds a started subagent; its own subagents are reported at the same level. */
   async join(subagent: Subagent): Promise<void> {
     this.#running.add(subagent);
     if (this.#level !== "none") await this.#tell(subagent);
@@ -33,7 +33,7 @@ export class SubagentFeed {
     this.#running.delete(subagent);
   }
 
-  /** What the session reports when one of its subagents sends an event; undefined for nothing. */
+  /** The event to report when a subagent sends an event; undefined for none. */
   reportOf(id: string, event: SessionEvent): SessionEvent | undefined {
     // A subagent's own subagents are reported under its id.
     if (event.type.startsWith("subagent_")) {
@@ -44,13 +44,16 @@ export class SubagentFeed {
     return isAsked ? { type: "subagent_event", id, event: shortened(event) } : undefined;
   }
 
-  /** One that ends meanwhile, or a host that knows no levels, reports nothing. */
+  /** A subagent that ends meanwhile, or whose host does not support levels, reports nothing. */
   async #tell(subagent: Subagent): Promise<void> {
     await subagent.setEventLevel(this.#level).catch(() => undefined);
   }
 }
 
-/** Without its place in the other session, and without what makes a reply quadratic. */
+/**
+ * Without its position in the other session, and without the repeated message that would make a
+ * reply's size quadratic.
+ */
 function shortened(event: SessionEvent): { type: string } {
   const { seq: _, promptId: __, ...shown } = event as SessionEvent & Partial<EventOrder>;
   if (shown.type !== "message_update") return shown;

@@ -68,7 +68,7 @@ describe("the files of an isolated subagent are judged as the user's own", () =>
     expect([test.asked, test.has("src/b.txt")]).toEqual([[], true]);
   });
 
-  it("and not as files of the folder where trees are made", async () => {
+  it("and not as files of the folder that contains the trees", async () => {
     const denied = await subagentThat(write("src/b.txt"), { rules: [rule("~/agent/**", "deny")] });
     expect(denied.has("src/b.txt")).toBe(true);
     const given = { mode: "ask", rules: [rule("~/agent/**", "allow")] } as const;
@@ -77,7 +77,7 @@ describe("the files of an isolated subagent are judged as the user's own", () =>
     expect(allowed.asked[0]?.suggestions).toEqual([rule("src/b.txt", "allow")]);
   });
 
-  it("while no rule allows it the user's own file instead of its copy", async () => {
+  it("and no rule allows it the user's own file instead of its copy", async () => {
     const rules = [{ tool: "bash", action: "allow" } as const, rule("src/**", "allow")];
     const test = await subagentThat(
       (cwd) => toolCall("bash", { command: `echo x > ${cwd}/src/b.txt` }),
@@ -98,7 +98,7 @@ describe("an agent whose file sets a permission mode", () => {
       isolated: false,
     });
 
-  it("works in that mode where it is the stricter one", async () => {
+  it("works in that mode if it is the stricter one", async () => {
     const asks = await start("all", "ask");
     expect([asks.asked.length, asks.has("b.txt")]).toEqual([1, false]);
     expect(asks.asked[0]?.agentId).toBe("one");
@@ -106,18 +106,18 @@ describe("an agent whose file sets a permission mode", () => {
     expect([denies.asked.length, denies.has("b.txt")]).toEqual([0, false]);
   });
 
-  it("gets no more than its caller has", async () => {
+  it("gets no more rights than its caller", async () => {
     const test = await start("ask", "all");
     expect([test.asked.length, test.has("b.txt")]).toEqual([1, false]);
   });
 
-  it("asks where its mode is unknown", async () => {
+  it("asks if its mode is unknown", async () => {
     for (const mode of ["bypassPermissions", "[all]"]) {
       expect((await start("all", mode)).asked).toHaveLength(1);
     }
   });
 
-  it("keeps it when the caller's permissions change", async () => {
+  it("keeps its mode when the caller's permissions change", async () => {
     const places = project();
     const agents = join(String(places.agentDirectory), "agents");
     mkdirSync(agents, { recursive: true });
@@ -140,7 +140,7 @@ describe("an agent whose file sets a permission mode", () => {
   });
 });
 
-it("an abort with a subagent's question open is what has ended it", async () => {
+it("reports an abort as the reason when it ends a subagent with an open question", async () => {
   const places = project({ "src/a.txt": "one\n" });
   const worker = (step: number) => (step === 0 ? turn(write("b.txt")()) : "done");
   const order = { tasks: [{ id: "one", task: "<one>" }] };

@@ -10,22 +10,25 @@ import {
   type WrittenConversation,
 } from "@tau-agent/sessions/log";
 
-/** A subagent as its session's file has it. */
+/** A subagent as recorded in its session's file. */
 export interface SubagentRecord extends SubagentInfo {
   readonly isolated: boolean;
-  /** How deep it is nested: 1 if a person's session started it. */
+  /** Its nesting depth: 1 if a person's session started it. */
   readonly depth: number;
-  /** The folder that its session file is in. */
+  /** The folder of its session file. */
   readonly directory?: string | undefined;
   readonly storedSession?: string | undefined;
-  /** A patch with work of an isolated one that is not in the caller's files. */
+  /** A patch with an isolated subagent's work that is not in the caller's files. */
   readonly keptPatch?: string | undefined;
-  /** The patch that its work is kept in if its host is killed: newer than the other, and empty without work. */
+  /** The patch that keeps its work if its host is killed: newer than `keptPatch`, and empty if there is no work. */
   readonly treePatch?: string | undefined;
   readonly output?: string | undefined;
 }
 
-/** The work that is not in the caller's files, once what killed hosts left was kept. */
+/**
+ * The patch with work that is not in the caller's files. Leftovers of killed hosts must have been
+ * kept before.
+ */
 export async function patchOf({
   keptPatch,
   treePatch,
@@ -35,7 +38,7 @@ export async function patchOf({
   return found.size > 0 ? treePatch : undefined;
 }
 
-/** What entries say of subagents, in the order of their first starts. No host runs them any more. */
+/** The subagents in entries, in the order of their first starts. No host is running them any more. */
 export function recordsIn(entries: Iterable<SessionEntry>): Map<string, SubagentRecord> {
   const records = new Map<string, SubagentRecord>();
   for (const entry of entries as Iterable<KnownSessionEntry>) {
@@ -59,7 +62,7 @@ export function infoOf(record: SubagentRecord, prefix = ""): SubagentInfo {
   };
 }
 
-/** The messages after an entry, and the id of the last. */
+/** The messages after an entry, and the id of the last one. */
 export function messagesOf(
   entries: readonly SessionEntry[],
   since?: string,
@@ -76,8 +79,8 @@ export function messagesOf(
 }
 
 /**
- * The file of a subagent, also of one whose host was killed before it could note it; undefined where it
- * is on another machine.
+ * The file of a subagent, even if its host was killed before it could record it; undefined if the file is on another
+ * machine.
  */
 export async function fileOf(record: SubagentRecord): Promise<string | undefined> {
   const { sessionFile, directory, agent, id } = record;

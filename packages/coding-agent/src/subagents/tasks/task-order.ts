@@ -10,15 +10,15 @@ export interface Task {
   readonly agent: AgentDefinition;
   readonly description: string | undefined;
   readonly prompt: string;
-  /** The conversation to go on with; undefined for a new one. */
+  /** The conversation to continue; undefined for a new one. */
   readonly resumes?: ResumedConversation | undefined;
 }
 
-/** What an ended subagent goes on with. */
+/** The conversation that an ended subagent continues. */
 export interface ResumedConversation {
   readonly record: SubagentRecord;
   readonly sessionFile: string;
-  /** What it has used before, as its own file says. */
+  /** Its earlier use, according to its own file. */
   readonly totals: WrittenConversation["totals"];
 }
 

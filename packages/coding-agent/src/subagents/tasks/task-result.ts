@@ -5,13 +5,13 @@ import type { KeptCommits, KeptFile, PatchStatistics } from "@tau-agent/worktree
 export type TaskStatus = "completed" | "failed" | "aborted" | "timed_out" | "budget_exceeded";
 
 export interface TaskPatch extends PatchStatistics {
-  /** The patch file; absent when the work was discarded or nothing changed. */
+  /** The patch file; absent if the work was discarded or nothing changed. */
   readonly path?: string | undefined;
   readonly status: "applied" | "branch" | "conflict" | "kept" | "discarded" | "empty";
   readonly branch?: string | undefined;
-  /** Why it was not applied. */
+  /** Why the patch was not applied. */
   readonly reason?: string | undefined;
-  /** Submodules whose changes are in the patch file only: not checked out here, or not on a branch. */
+  /** Submodules whose changes are only in the patch file, because they are not checked out here or not on a branch. */
   readonly unmerged?: readonly string[] | undefined;
 }
 
@@ -30,25 +30,25 @@ export interface TaskResult {
   readonly error?: string | undefined;
   /** The value that fits `outputSchema`, and the number of attempts. */
   readonly answer?: { readonly value?: unknown; readonly attempts: number } | undefined;
-  /** It has read text from outside. */
+  /** Whether the subagent has read foreign text. */
   readonly untrusted?: boolean | undefined;
   readonly isolated: boolean;
   readonly patch?: TaskPatch | undefined;
-  /** `patch.path` and `patch.branch` under the names that oh-my-pi's clients read. */
+  /** `patch.path` and `patch.branch` under the names that clients of oh-my-pi read. */
   readonly patchPath?: string | undefined;
   readonly branchName?: string | undefined;
-  /** Files that a patch cannot hold: too large, or unreadable. */
+  /** Files that a patch cannot contain: too large, or unreadable. */
   readonly leftOut?: readonly KeptFile[] | undefined;
   readonly commits?: KeptCommits | undefined;
   readonly verification?: VerificationResult | undefined;
   readonly sessionFile?: string | undefined;
-  /** What names its session in the store that the caller's session lives in. */
+  /** Identifies its session in the store of the caller's session. */
   readonly storedSession?: string | undefined;
   readonly used: Consumption;
   readonly durationMs: number;
 }
 
-/** A result with its patch file and branch under the names that oh-my-pi's clients read. */
+/** Adds the patch file and branch under the names that clients of oh-my-pi read. */
 export function withPatchNames(result: TaskResult): TaskResult {
   const { path, branch } = result.patch ?? {};
   return {
@@ -73,7 +73,7 @@ export function exitCodeOf(
   return status === "completed" && verification?.status === "failed" ? 1 : exitCodes[status];
 }
 
-/** The exit code of a task that could not start. */
+/** The result of a task that could not start. */
 export function unstartedResult(
   task: { id: string; agent: string; description?: string | undefined; isolated: boolean },
   ending: { status: TaskStatus; error: string; used: Consumption },

@@ -19,14 +19,16 @@ import type { SessionSubagents } from "./session-subagents.ts";
 import type { SubagentFeed } from "./subagent-feed.ts";
 
 interface TaskingSession {
-  /** Its file; undefined in memory. */
+  /** The session's file; undefined in memory. */
   readonly sessionFile: string | undefined;
-  /** Begins a subagent's log in the session's store; undefined without a store. */
+  /** Starts a subagent's log in the session's store; undefined without a store. */
   openPart(toolCallId: string, id: string): Promise<SessionPart> | undefined;
-  /** Lets the model follow the subagents that run in the background. */
+  /** Makes the tools for background subagents available to the model. */
   offerTools(): OfferedTools;
   readonly model: Model | undefined;
-  /** The fallbacks it was given besides those of its settings; its subagents read settings themselves. */
+  /**
+   * The fallbacks that the session was given in addition to those of its settings; subagents read settings themselves.
+   */
   readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
   readonly isProjectTrusted: boolean;
@@ -37,13 +39,13 @@ interface TaskingSession {
   findModel(pattern: string): Promise<ScopedModel | undefined>;
   report(event: SessionEvent): void | Promise<void>;
   readonly permissions: SessionPermissions;
-  /** Whether foreign text came after the last message of a person. */
+  /** Whether foreign text came after the last message from a person. */
   isAfterUntrusted(): boolean;
   readonly hostTools: Pick<HostTools, "onChange" | "uris">;
   mcpServers(names: readonly string[]): SubagentServers;
-  /** Asks this session's client, for a subagent. */
+  /** Asks this session's client on behalf of a subagent. */
   approve(agentId: string, request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalResult>;
-  /** Puts a subagent's questions to this session's client; undefined where nobody answers any. */
+  /** Passes a subagent's questions to this session's client; undefined if nobody can answer. */
   answerQuestions(agentId: string, caller: AbortSignal): AnswerQuestions | undefined;
 }
 
@@ -53,17 +55,17 @@ export interface TaskServices {
   readonly agentDirectory: string;
   /** The disk of the project; undefined for this machine's. */
   readonly disk: Disk | undefined;
-  /** What the model reads of the tool. */
+  /** The tool's description for the model. */
   readonly description: { readonly text: string };
   readonly budget: SessionBudget;
   readonly runner: SubagentRunner;
   readonly feed: SubagentFeed;
-  /** The session's subagents, one by one. */
+  /** Access to the session's subagents. */
   readonly subagents: SessionSubagents;
   /** The session's nesting depth: 0 for a person's. */
   readonly depth: number;
   readonly excludedTools: (agent: AgentDefinition) => readonly string[];
-  /** Agents the session may start; all when absent. */
+  /** The agents that the session may start; all if absent. */
   readonly allowedAgents: readonly string[] | undefined;
   readonly hostTools: (id: string, agent: AgentDefinition) => readonly RunnableHostTool[];
   readonly session: () => TaskingSession;

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { Workspace } from "../../../../system/src/processes/__fixtures__/workspace.ts";
 import { OutputFile } from "./output-file.ts";
 
-it("keeps large output in a file and its end in memory, without a warning", async () => {
+it("keeps large output in a file and its end in memory, without warnings", async () => {
   const workspace = new Workspace();
   onTestFinished(() => workspace[Symbol.dispose]());
   const onWarning = vi.fn();

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createWriteStream, type WriteStream } from "node:fs";
 
-/** Enough for the lines that a repair is shown. */
+/** Enough for the lines that a repair prompt shows. */
 const KEPT_BYTES = 256 * 1024;
 
-/** A command's output: all of it in a file, the end in memory. */
+/** A command's output: complete in a file, and the end in memory. */
 export class OutputFile {
   readonly #path: string;
   #stream: WriteStream | undefined;
@@ -28,7 +28,7 @@ export class OutputFile {
     return isReady(this.#stream);
   }
 
-  /** Closes the file; without output there is none. */
+  /** Closes the file; without output there is no file. */
   async finish(): Promise<{ path: string | undefined; tail: string }> {
     const stream = this.#stream;
     if (stream !== undefined && !stream.closed) {
@@ -42,7 +42,7 @@ export class OutputFile {
 
   #open(): WriteStream {
     const stream = createWriteStream(this.#path, { mode: 0o600 });
-    // A full disk must not decide whether a check passes.
+    // A full disk must not affect whether a check passes.
     stream.on("error", () => {
       this.#hasFailed = true;
     });

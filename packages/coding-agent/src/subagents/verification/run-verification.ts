@@ -15,7 +15,7 @@ import {
 import { OutputFile } from "./output-file.ts";
 import type { VerifyCommand, VerifyPlan } from "./verify-config.ts";
 
-/** One pass through a plan's commands. */
+/** One run of all commands in a plan. */
 export interface VerificationRun {
   readonly id: string;
   readonly attempt: number;
@@ -23,7 +23,7 @@ export interface VerificationRun {
   /** Its `cwd` is the isolated tree. */
   readonly environment: ToolEnvironment;
   readonly artifactsFolder: string;
-  /** The prefix of files in that folder. */
+  /** The prefix for file names in that folder. */
   readonly fileName: string;
   readonly signal: AbortSignal;
   readonly emit: (event: SessionEvent) => void | Promise<void>;

@@ -21,7 +21,7 @@ const settings = (values: SettingValues = {}) =>
     ...values,
   });
 const isThere = (pid: number): boolean => {
-  // A killed one that nobody has waited for yet has no command line any more.
+  // A killed process that has not been reaped has no command line any more.
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8") !== "";
   } catch {
@@ -34,7 +34,7 @@ const planOf = (verify: unknown, values?: SettingValues) => {
 };
 
 describe("the verify argument", () => {
-  it("means what the document says in each of its shapes", () => {
+  it("is interpreted as documented in each of its forms", () => {
     expect(planOf(undefined)).toBe("off");
     expect(planOf(false)).toBe("off");
     for (const verify of [true, "", "ci"]) {
@@ -61,7 +61,7 @@ describe("the verify argument", () => {
     expect(both).toMatchObject({ profile: "ci", commands: [{ name: "types" }, { name: "extra" }] });
   });
 
-  it("is required of isolated tasks where the settings say so", () => {
+  it("is required for isolated tasks if the settings say so", () => {
     expect(planOf(undefined, { "task.verification.requireForIsolated": true })).toMatchObject({
       profile: "ci",
     });
@@ -82,7 +82,7 @@ describe("the verify argument", () => {
     [{ commands: [{ command: "x", timeoutMs: -1 }] }, /timeoutMs/],
     [{ commands: [{ command: "x" }], onFailure: "shrug" }, /onFailure/],
     [7, /verify must be/],
-  ])("names what does not fit in %j", (verify, words) => {
+  ])("reports the mistake in %j", (verify, words) => {
     expect(() => planOf(verify)).toThrow(words);
   });
 
@@ -115,7 +115,7 @@ describe("a verification", () => {
     return { result, events, workspace };
   }
 
-  it("takes the commands' own exit codes and keeps their output", async () => {
+  it("uses the commands' own exit codes and keeps their output", async () => {
     const { result, events, workspace } = await verify([
       { name: "good", command: "pwd" },
       { name: "bad", command: "seq 1 100; echo trouble >&2; exit 3" },
@@ -138,7 +138,7 @@ describe("a verification", () => {
     ]);
   });
 
-  it("lets background processes serve the later commands, and ends them with the attempt", async () => {
+  it("lets background processes serve later commands, and ends them with the attempt", async () => {
     const { result, workspace } = await verify([
       { name: "serve", command: "sleep 30 & echo $! > server.pid" },
       { name: "daemon", command: "setsid sh -c 'echo $$ > daemon.pid; exec sleep 30' &" },
@@ -162,7 +162,7 @@ describe("a verification", () => {
     });
   });
 
-  it("fails when a command runs out of time, and kills all it started", async () => {
+  it("fails when a command times out, and kills all of its processes", async () => {
     const { result } = await verify([{ command: "sleep 30 & sleep 30", timeoutMs: 50 }]);
     expect(result).toMatchObject({
       status: "failed",
@@ -171,7 +171,7 @@ describe("a verification", () => {
     expect(result.endedAt - result.startedAt).toBeLessThan(5000);
   });
 
-  it("is skipped, never passed, when it was aborted or the budget ran out", async () => {
+  it("counts as skipped, never as passed, if it was aborted or the budget ran out", async () => {
     const aborted = await verify([{ command: "true" }], { signal: AbortSignal.abort() });
     expect(aborted.result).toMatchObject({ status: "skipped", error: "The task was aborted." });
     const spent = await verify([{ command: "true" }], { spent: true });

@@ -14,7 +14,7 @@ export interface VerifyPlan {
   readonly mode: "none" | "command";
   readonly commands: readonly VerifyCommand[];
   readonly onFailure: "return_failure" | "retry_once" | "discard_patch";
-  /** The most repairs after a failure; only with `retry_once`. */
+  /** The maximum number of repairs after a failure; only with `retry_once`. */
   readonly maxRetries: number;
 }
 
@@ -29,10 +29,10 @@ const MAX_TIMEOUT_MS = 2_147_483_647;
 const policies = ["return_failure", "retry_once", "discard_patch"] as const;
 
 /**
- * Reads the `verify` argument with the settings. Profiles of a project count only once it is
- * trusted, because its settings do.
+ * Reads the `verify` argument together with the settings. A project's profiles are part of its
+ * settings, so they count only once the project is trusted.
  *
- * @throws {ToolError} naming the profile or the field that does not fit
+ * @throws {ToolError} that names the invalid profile or field
  */
 export function readVerifyRequest(
   verify: unknown,
@@ -79,7 +79,7 @@ function readConfig(verify: unknown, settings: Pick<SettingsStore, "get">): Conf
     throw new ToolError("verify.profile must be a name.");
   }
   const { profile: name, values: base } = readConfig(profile, settings);
-  // Given members replace the profile's; commands are added to the profile's.
+  // Given members replace those of the profile; commands are added to the profile's.
   const commands = [...listOf(base.commands), ...listOf(own.commands)];
   return { profile: name, values: { ...base, ...own, commands } };
 }

@@ -6,13 +6,13 @@ import type { SubagentReply } from "../runners/subagent-runner.ts";
 import { runVerification, type VerificationRun } from "./run-verification.ts";
 
 /**
- * The most bytes of a command's output to show: lines may be long, and the subagent's window is
- * limited.
+ * The maximum bytes of a command's output to show: lines may be long, and the subagent's context
+ * window is limited.
  */
 const MAX_CONTEXT_BYTES = 128 * 1024;
 
 export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {
-  /** How many lines of a failure's output to show for a repair. */
+  /** How many lines of a failed command's output a repair prompt shows. */
   readonly contextLineLimit: number;
   readonly capture: () => Promise<CapturedWork>;
   readonly restore: (work: CapturedWork) => Promise<void>;
@@ -69,7 +69,7 @@ export async function verifyWork(work: VerifiedWork): Promise<{
   }
 }
 
-/** Start from the checked state, because files that commands left are not the subagent's work. */
+/** Starts from the checked state, because files that commands left are not the subagent's work. */
 async function repair(
   attempt: VerificationAttemptResult,
   tree: CapturedWork,

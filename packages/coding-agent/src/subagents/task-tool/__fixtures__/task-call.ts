@@ -32,7 +32,7 @@ export function project(files: Record<string, string> = {}): LocalOptions {
   return places;
 }
 
-/** The parent calls `task` once; what its subagents do is found by the text they are given. */
+/** The parent calls `task` once; the text that a subagent is given determines its turns. */
 export function scenario(
   call: Record<string, unknown>,
   children: Record<string, (step: number) => ReturnType<typeof turn> | string>,
