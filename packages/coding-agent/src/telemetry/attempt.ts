@@ -1,8 +1,8 @@
 import { diag } from "@opentelemetry/api";
 
 /**
- * What a call of somebody else's telemetry returns; undefined when it throws. A processor, an exporter or a
- * context manager that is broken must not end a run; the library's own diagnostics say that it is.
+ * The result of a call into a third-party telemetry library; undefined if it throws. A broken processor, exporter or
+ * context manager must not end a run; the library's own diagnostics report it.
  */
 export function attempt<Value>(call: () => Value): Value | undefined {
   try {
@@ -13,7 +13,7 @@ export function attempt<Value>(call: () => Value): Value | undefined {
   }
 }
 
-/** {@link attempt} for a call that takes time. */
+/** {@link attempt} for an asynchronous call. */
 export async function attemptLater(call: () => Promise<unknown>): Promise<void> {
   try {
     await call();
@@ -26,6 +26,6 @@ function report(error: unknown): void {
   try {
     diag.error("@tau-agent/coding-agent: telemetry failed", error);
   } catch {
-    // The logger is somebody else's, too.
+    // The logger is third-party code as well.
   }
 }

@@ -3,8 +3,8 @@ import type { StreamOptions } from "@tau-agent/ai";
 import type { AssistantMessage, Model, Usage } from "@tau-agent/rpc-protocol/messages";
 
 /**
- * The attributes of spans. OpenTelemetry's conventions for generative AI are still in development: their
- * names are here and nowhere else.
+ * The attributes of spans. OpenTelemetry's conventions for generative AI are still in development, so their names
+ * appear only here.
  */
 export const names = {
   operation: "gen_ai.operation.name",
@@ -29,13 +29,13 @@ export const names = {
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",
   errorType: "error.type",
-  /** Ours: the work was stopped, which is not a failure. */
+  /** Specific to Tau: the work was stopped, which is not a failure. */
   aborted: "tau.aborted",
-  /** Ours: the request only renewed the prompt cache. */
+  /** Specific to Tau: the request only renewed the prompt cache. */
   cacheWarming: "tau.cache_warming",
 } as const;
 
-/** Providers that the conventions call otherwise. */
+/** Providers that have other names in the conventions. */
 const providers: ReadonlyMap<string, string> = new Map([
   ["amazon-bedrock", "aws.bedrock"],
   ["azure", "azure.ai.openai"],
@@ -45,7 +45,7 @@ const providers: ReadonlyMap<string, string> = new Map([
   ["xai", "x_ai"],
 ]);
 
-/** What is known of a request before it is sent. */
+/** The attributes that are known before a request is sent. */
 export function requestAttributes(
   { provider, id, baseUrl }: Model,
   { renewsCache }: Pick<StreamOptions, "renewsCache"> = {},
@@ -64,13 +64,13 @@ function serverAttributes(baseUrl: string): Attributes {
   if (hostname === "") return {};
   const usual = protocol === "http:" ? 80 : 443;
   return {
-    // An IPv6 address is in brackets only within a URL.
+    // An IPv6 address has brackets only inside a URL.
     [names.serverAddress]: hostname.replace(/^\[|\]$/g, ""),
     [names.serverPort]: port === "" ? usual : Number(port),
   };
 }
 
-/** The words of the conventions for the ends of a reply; a failed or aborted one has none. */
+/** The conventions' names for the ends of a reply; a failed or aborted reply has none. */
 export const finishReasons = {
   stop: "stop",
   length: "length",
@@ -89,7 +89,7 @@ export function replyAttributes(message: AssistantMessage): Attributes {
   };
 }
 
-/** Tokens as the conventions count them: those of the cache are input, too. */
+/** Token counts as the conventions define them: input includes cached tokens. */
 export interface Tokens {
   readonly input: number;
   readonly output: number;

@@ -15,7 +15,7 @@ const broken = (): never => {
   throw new Error("telemetry is broken");
 };
 
-/** Registers what a program may have registered, for one test; the library's own errors are kept. */
+/** Registers a program's telemetry for one test; the library's own errors are recorded. */
 function register(provider: TracerProvider): unknown[][] {
   const errors: unknown[][] = [];
   const log = (...words: unknown[]) => void errors.push(words);
@@ -81,7 +81,7 @@ describe.each<[string, () => TracerProvider]>([
   });
 });
 
-it("runs work once where the context manager throws, before or after it", async () => {
+it("runs work exactly once if the context manager throws before or after it", async () => {
   for (const isAfter of [false, true]) {
     register(processor({}));
     context.disable();

@@ -2,13 +2,13 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { AgentMessage, LlmMessage } from "@tau-agent/rpc-protocol/messages";
 import { finishReasons } from "./attributes.ts";
 
-/** A part of a message, in the words of the conventions. Images are named, their data is left out. */
+/** A part of a message in the form of the conventions. Images are named without their data. */
 interface Part {
   readonly type: string;
   readonly [member: string]: unknown;
 }
 
-/** Messages as the conventions write them into an attribute: JSON. */
+/** Messages as JSON, the form that the conventions define for attributes. */
 export function messagesText(messages: readonly (LlmMessage | AgentMessage)[]): string {
   return JSON.stringify(messages.flatMap(messageOf));
 }
@@ -55,7 +55,7 @@ function imageOf(mimeType: string): Part {
   return { type: "blob", modality: "image", mime_type: mimeType };
 }
 
-/** A tool's result: its text, or JSON where it is more than text. */
+/** A tool's result: its text, or JSON if it contains more than text. */
 export function resultText({ content }: Pick<ToolResult, "content">): string {
   const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
   if (texts.length === content.length) return texts.join("\n");

@@ -13,7 +13,7 @@ import {
 import { attempt } from "./attempt.ts";
 import { names } from "./attributes.ts";
 
-/** A span with the context of what happens in it. Nothing that the provider throws comes out of it. */
+/** A span with the context for work inside it. Exceptions of the provider are caught. */
 export class OpenSpan {
   readonly context: Context;
   readonly #span: Span;
@@ -31,12 +31,12 @@ export class OpenSpan {
     return attempt(() => this.#span.spanContext()) ?? INVALID_SPAN_CONTEXT;
   }
 
-  /** Writes attributes; making them may fail, too. */
+  /** Sets attributes; computing them may fail, too. */
   write(attributes: () => Attributes): void {
     attempt(() => this.#span.setAttributes(attributes()));
   }
 
-  /** Ends it. What was aborted has not failed. */
+  /** Ends the span. An abort is not a failure. */
   end({ errorType, isAborted, message }: Ending = {}): void {
     if (isAborted) this.write(() => ({ [names.aborted]: true }));
     else if (errorType !== undefined) {
@@ -47,7 +47,7 @@ export class OpenSpan {
     attempt(() => this.#span.end());
   }
 
-  /** Runs work, once, with the span as the active one. */
+  /** Runs work exactly once, with the span as the active one. */
   within<Value>(work: () => Value): Value {
     let done: (() => Value) | undefined;
     attempt(() =>
@@ -59,7 +59,7 @@ export class OpenSpan {
   }
 }
 
-/** What work has come to, to be returned or thrown by the caller. */
+/** Runs work, and returns a function that returns its value or throws its error. */
 function settled<Value>(work: () => Value): () => Value {
   try {
     const value = work();
@@ -75,15 +75,15 @@ export function activeContext(): Context {
   return attempt(() => context.active()) ?? ROOT_CONTEXT;
 }
 
-/** How work has ended, if not well. */
+/** How work ended, if not successfully. */
 export interface Ending {
   readonly errorType?: string | undefined;
   readonly isAborted?: boolean | undefined;
-  /** Only where spans may have contents: errors quote files and output. */
+  /** Only if spans may have contents, because errors quote files and output. */
   readonly message?: string | undefined;
 }
 
-/** Starts a span of this package's tracer, from the provider that is registered by then. */
+/** Starts a span of this package's tracer, with the currently registered provider. */
 export function startSpan(
   name: string,
   {
@@ -98,7 +98,7 @@ export function startSpan(
   return new OpenSpan(span ?? trace.wrapSpanContext(INVALID_SPAN_CONTEXT), parent);
 }
 
-/** The code of an error, else its class. */
+/** The code of an error, or else its class name. */
 export function errorTypeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "_OTHER";
   const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };

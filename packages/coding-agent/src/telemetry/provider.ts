@@ -2,7 +2,7 @@ import { ProxyTracerProvider, trace } from "@opentelemetry/api";
 import { within } from "@tau-agent/system";
 import { attempt, attemptLater } from "./attempt.ts";
 
-/** What is registered, by this or another copy of the API. */
+/** The provider that was registered through this or another copy of the API. */
 function registered(): object {
   const provider: object = trace.getTracerProvider();
   if (!("getDelegate" in provider) || typeof provider.getDelegate !== "function") return provider;
@@ -10,11 +10,11 @@ function registered(): object {
 }
 
 export function hasProvider(): boolean {
-  // Unregistered, the delegate is the one that a new proxy has.
+  // Without a registered provider, the delegate is the default one of a new proxy.
   return attempt(registered) !== new ProxyTracerProvider().getDelegate();
 }
 
-/** Waits until the provider has exported what it has, at most this long; what goes wrong is its own matter. */
+/** Waits until the provider has exported its spans, at most this long; errors are left to the provider. */
 export async function flushProvider(limitMs: number): Promise<void> {
   if (limitMs !== 0) await within(limitMs, attemptLater(flush));
 }

@@ -25,15 +25,18 @@ export { flushProvider, hasProvider } from "./provider.ts";
 export interface RecordedTelemetryOptions {
   readonly agentName: string;
   readonly sessionId: () => string;
-  /** The `traceparent` that the host was started with. */
+  /** The `traceparent` with which the host was started. */
   readonly inherited: string | undefined;
   readonly hasContents: boolean;
   readonly maskKeys: <Value>(value: Value) => Value;
-  /** Waits until the provider has exported what it has, as long as that is wanted. */
+  /** Waits until the provider has exported its spans, if that is wanted. */
   readonly flush: () => Promise<void>;
 }
 
-/** Makes spans with the provider that the program has registered; without one nothing is made. */
+/**
+ * Creates spans with the provider that the program has registered; without one, nothing is
+ * recorded.
+ */
 export class RecordedTelemetry implements SessionTelemetry {
   readonly #options: RecordedTelemetryOptions;
   readonly #calls = new Map<string, OpenSpan>();
@@ -60,7 +63,7 @@ export class RecordedTelemetry implements SessionTelemetry {
     if (this.#run !== undefined) return;
     const { parent } = given ?? this.traceOf(undefined);
     const open = startSpan(`invoke_agent ${this.#options.agentName}`, {
-      // Made by `traceOf`; elsewhere the type of the library is not known.
+      // Created by `traceOf`; other files do not know the library's type.
       parent: parent as Context,
       kind: SpanKind.INTERNAL,
       attributes: this.#common("invoke_agent"),
@@ -150,7 +153,7 @@ export class RecordedTelemetry implements SessionTelemetry {
     await this.#options.flush();
   }
 
-  /** What requests and calls belong to; a request for a summary may come outside of a run. */
+  /** The parent of requests and calls; a request for a summary may come outside of a run. */
   get #parent(): Context {
     return this.#run?.open.context ?? activeContext();
   }

@@ -6,10 +6,10 @@ import { type Ending, errorTypeOf, type OpenSpan } from "./open-spans.ts";
 
 const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheCreation: 0 };
 
-/** Writes messages into a span; undefined where spans have no contents. */
+/** Serialises messages for a span; undefined if spans have no contents. */
 export type WriteContents = ((value: readonly AgentMessage[]) => string) | undefined;
 
-/** The span of a run: from the prompt to the last reply, retries and what continues them included. */
+/** The span of a run: from the prompt to the last reply, including retries and continuations. */
 export class RunSpan {
   readonly open: OpenSpan;
   #tokens = noTokens;
@@ -22,7 +22,7 @@ export class RunSpan {
     this.#tokens = sumOf(this.#tokens, tokensOf(reply.usage));
   }
 
-  /** Ends it; without an outcome, what it did is unknown. */
+  /** Ends the span; without an outcome, the result of the run is unknown. */
   end(outcome: RunOutcome | undefined, write: WriteContents): void {
     this.open.write(() => usageAttributes(this.#tokens));
     const reply = outcome?.reply?.message;

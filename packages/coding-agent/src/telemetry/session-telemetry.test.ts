@@ -25,8 +25,8 @@ async function record(scenario: Scenario, options: Partial<CreateAgentSessionOpt
   return { ...recorded, ...(await createTestSession(scenario, { ...on, ...options })) };
 }
 
-describe("a run", () => {
-  it("is a span with its requests and calls as siblings below it", async () => {
+describe("the span of a run", () => {
+  it("contains its requests and calls as siblings", async () => {
     const calls = turn([toolCall("ls", {}), toolCall("bash", { command: "true" })]);
     const { session, spans } = await record([calls, "done"]);
     await session.prompt("go");
@@ -42,7 +42,7 @@ describe("a run", () => {
     ]);
   });
 
-  it("says what it was, and what it used", async () => {
+  it("describes the run and its usage", async () => {
     const calls = turn([toolCall("ls", {}, { id: "call-1" })], { usage });
     const { session, spans } = await record([calls, turn("done", { usage })]);
     await session.prompt("go");
@@ -87,7 +87,7 @@ describe("a run", () => {
     expect(spans().at(-1)?.attributes["gen_ai.response.finish_reasons"]).toEqual(["stop"]);
   });
 
-  it("has a span for each attempt, and does not fail with one that was retried", async () => {
+  it("has a child for each attempt, and does not fail because of a retried one", async () => {
     const { session, spans } = await record([turn("", { fault: overloaded() }), "done"]);
     session.settings.override("retry.baseDelayMs", 1);
     await session.prompt("go");
@@ -100,7 +100,7 @@ describe("a run", () => {
     expect(rest).toEqual([]);
   });
 
-  it("fails with its last attempt", async () => {
+  it("fails with the last attempt", async () => {
     const { session, spans } = await record([turn("", { fault: overloaded() })]);
     session.settings.override("retry.enabled", false);
     await session.prompt("go");
@@ -109,11 +109,11 @@ describe("a run", () => {
       "overloaded",
       "overloaded",
     ]);
-    // The words of an error may quote the conversation.
+    // The text of an error may quote the conversation.
     expect(spans().map(({ message }) => message)).toEqual([undefined, undefined]);
   });
 
-  it("has one span per prompt", async () => {
+  it("is separate for each prompt", async () => {
     const { session, spans } = await record(["one", "two"]);
     await session.prompt("go");
     await session.prompt("go");
@@ -122,7 +122,7 @@ describe("a run", () => {
     expect(new Set(spans().map((span) => span.traceId)).size).toBe(2);
   });
 
-  it("whose tool is aborted ends all its spans, and is not a failure", async () => {
+  it("ends with all its children when a tool is aborted, which is not a failure", async () => {
     const test = await record([turn(toolCall("bash", { command: "echo begun; sleep 60" }))]);
     const running = test.session.prompt("go");
     await eventOf(test, isType("tool_execution_update"));
@@ -137,7 +137,7 @@ describe("a run", () => {
     }
   });
 
-  it("whose reply is aborted ends all its spans", async () => {
+  it("ends with all its children when a reply is aborted", async () => {
     let isAsked = false;
     const { session, spans } = await record(async () => {
       isAsked = true;
@@ -151,7 +151,7 @@ describe("a run", () => {
     expect(spans().every((span) => span.attributes["tau.aborted"] === true)).toBe(true);
   });
 
-  it("ends its spans when the session is closed", async () => {
+  it("ends with all its children when the session is closed", async () => {
     const test = await record([turn(toolCall("bash", { command: "echo begun; sleep 60" }))]);
     void test.session.prompt("go");
     await eventOf(test, isType("tool_execution_update"));
@@ -161,7 +161,7 @@ describe("a run", () => {
   });
 });
 
-describe("a call of a tool", () => {
+describe("a tool call", () => {
   const tool = (execute: () => Promise<string>) =>
     defineTool({
       name: "probe",
@@ -170,7 +170,7 @@ describe("a call of a tool", () => {
       execute: async () => ({ content: [{ type: "text" as const, text: await execute() }] }),
     });
 
-  it("has its span as the active one", async () => {
+  it("runs with its span as the active one", async () => {
     let seen: string | undefined;
     const probe = tool(async () => {
       await Promise.resolve();
@@ -190,7 +190,7 @@ describe("a call of a tool", () => {
     ["tool_error", new ToolError("no")],
     ["ENOENT", Object.assign(new Error("gone"), { code: "ENOENT" })],
     ["RangeError", new RangeError("too far")],
-  ])("that fails has error.type %s, and its run goes on", async (type, error) => {
+  ])("that fails has error.type %s, and its run continues", async (type, error) => {
     const probe = tool(() => Promise.reject(error));
     const { session, spans } = await record([turn(toolCall("probe", {})), "done"], {
       customTools: [probe],
@@ -203,14 +203,14 @@ describe("a call of a tool", () => {
     expect(named(spans(), "invoke_agent tau").status).toBe("UNSET");
   });
 
-  it("that never ran has none", async () => {
+  it("that never ran has no span", async () => {
     const { session, spans } = await record([turn(toolCall("nothing", {})), "done"]);
     await session.prompt("go");
     expect(spans().filter(({ name }) => name.startsWith("execute_tool"))).toEqual([]);
   });
 });
 
-describe("contents", () => {
+describe("message contents", () => {
   const script: Scenario = [
     turn(["Looking.", toolCall("bash", { command: "echo found" }, { id: "c" })]),
     "done",
@@ -223,7 +223,7 @@ describe("contents", () => {
     expect(text).not.toMatch(/the question|Looking|found|done/);
   });
 
-  it("are in spans when wanted", async () => {
+  it("are in spans on request", async () => {
     const { session, spans } = await record(script, {
       telemetry: { enabled: true, contents: true },
     });
@@ -255,7 +255,7 @@ describe("contents", () => {
     expect(parsed(run?.["gen_ai.output.messages"])).toEqual([answer]);
   });
 
-  it("have no known key in them", async () => {
+  it("are free of known keys", async () => {
     const key = "sk-a-key-that-nobody-may-see";
     const { session, spans } = await record(
       [turn(toolCall("bash", { command: `echo ${key}` })), "done"],
@@ -280,7 +280,7 @@ describe("the parent of a run", () => {
     expect(treeOf(spans())).toEqual([{ outer: [{ "invoke_agent tau": ["chat scenario"] }] }]);
   });
 
-  it("is the span that a queued prompt was sent in", async () => {
+  it("is the span in which a queued prompt was sent", async () => {
     const { session, spans, ...test } = await record([
       turn(toolCall("bash", { command: "sleep 0.2" })),
       "one",
@@ -295,13 +295,13 @@ describe("the parent of a run", () => {
     expect(runs.map((span) => span.traceId === traceId)).toEqual([false, true]);
   });
 
-  it("is what the prompt names", async () => {
+  it("is the span that the prompt names", async () => {
     const { session, spans } = await record(["done"]);
     await session.prompt("go", { traceparent });
     expect(named(spans(), "invoke_agent tau")).toMatchObject({ traceId, parentId: spanId });
   });
 
-  it("is what the host was started in, when nothing else is known", async () => {
+  it("is the span in which the host was started, if nothing else is known", async () => {
     const environment = { PATH: process.env.PATH, TRACEPARENT: traceparent };
     const { session, spans } = await record(["one", "two"], { environment });
     await session.prompt("go");
@@ -318,7 +318,7 @@ describe("the parent of a run", () => {
     `ff-${traceId}-${spanId}-01`,
     `00-${traceId.toUpperCase()}-${spanId}-01`,
     `00-${traceId}-${spanId}-01-more`,
-  ])("is not what the malformed %j names", async (malformed) => {
+  ])("is not taken from the malformed %j", async (malformed) => {
     const { session, spans } = await record(["done"]);
     const { status } = await session.prompt("go", { traceparent: malformed });
     expect(status).toBe("completed");
@@ -328,7 +328,7 @@ describe("the parent of a run", () => {
   });
 });
 
-describe("what a call starts", () => {
+describe("a process that a call starts", () => {
   const echo = turn(toolCall("bash", { command: "echo [$TRACEPARENT]" }));
   const resultOf = (messages: unknown) => /\[([0-9a-f-]*)\]/.exec(JSON.stringify(messages))?.[1];
 
@@ -340,7 +340,7 @@ describe("what a call starts", () => {
     expect(JSON.stringify(results)).toContain(`[00-${traceId}-${tool.spanId}-01]`);
   });
 
-  it("belongs to it also in the background", async () => {
+  it("belongs to the span of the call even in the background", async () => {
     const command = "echo [$TRACEPARENT]";
     const { session, spans } = await record([
       turn(toolCall("bash", { command, background: true })),
@@ -362,7 +362,7 @@ describe("what a call starts", () => {
     expect(resultOf(results)).toBe("");
   });
 
-  it("has none without a provider, unless one came with the prompt", async () => {
+  it("has no traceparent without a provider, unless one came with the prompt", async () => {
     const { session } = await createTestSession([echo, "done", echo, "done"], on);
     await session.prompt("go");
     const results = () => session.messages.filter(({ role }) => role === "toolResult");
@@ -406,7 +406,7 @@ describe("a subagent in this process", () => {
 });
 
 describe("telemetry", () => {
-  it("is off by default, and on by a setting", async () => {
+  it("is off by default, and can be switched on by a setting", async () => {
     const { spans } = recordSpans();
     const off = await createTestSession(["done"]);
     await off.session.prompt("go");
@@ -417,7 +417,7 @@ describe("telemetry", () => {
     expect(spans().map(({ name }) => name)).toEqual(["invoke_agent tau", "chat scenario"]);
   });
 
-  it("lets a program register its provider where it is on and there is none", async () => {
+  it("lets a program register its provider if telemetry is on and none is registered", async () => {
     let recorded: ReturnType<typeof recordSpans> | undefined;
     let calls = 0;
     const register = async () => {
@@ -437,7 +437,7 @@ describe("telemetry", () => {
     expect(recorded?.spans()).toHaveLength(4);
   });
 
-  it("waits for the export at its end only when that is wanted", async () => {
+  it("waits for the export at its end only if asked to", async () => {
     const { flushes } = recordSpans();
     for (const flushMs of [undefined, 5000]) {
       const { session } = await createTestSession(["done"], {

@@ -3,36 +3,39 @@ import type { StreamFunction } from "@tau-agent/ai";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { AgentMessage, ToolCall } from "@tau-agent/rpc-protocol/messages";
 
-/** Whether a session makes spans, and what they contain; as the settings say by default. */
+/** Whether a session creates spans, and what they contain. Default: the settings. */
 export interface TelemetryOptions {
   readonly enabled?: boolean | undefined;
   /** Whether spans contain messages, and the arguments and results of tools. */
   readonly contents?: boolean | undefined;
-  /** Called where spans are made and no provider is registered yet, before the first span: may register one. */
+  /** Called before the first span if no provider is registered yet; may register one. */
   readonly register?: (() => Promise<void>) | undefined;
   /**
-   * How long the end of the session waits until the provider has exported what it has, in ms; by default
-   * not at all. For programs that end with their session.
+   * How long the end of the session waits until the provider has exported its spans, in ms; by default it does not
+   * wait. For programs that end with their session.
    */
   readonly flushMs?: number | undefined;
 }
 
-/** The span that a prompt belongs to, as found when it was accepted. */
+/** The parent span of a prompt, determined when the prompt was accepted. */
 export interface PromptTrace {
   /** A `Context` of OpenTelemetry. */
   readonly parent: object;
 }
 
 /**
- * The spans of a session: one for each run of a prompt, in it one for each request to a model and each
- * call of a tool. A session whose telemetry is off has none of this.
+ * The spans of a session: one for each run of a prompt, containing one for each model request and each tool call.
+ * Undefined for a session whose telemetry is off.
  */
 export interface SessionTelemetry {
-  /** What a prompt belongs to: the span it names, else the active one, else the one the host was started in. */
+  /** The parent of a prompt: the span it names, else the active one, else the one in which the host was started. */
   traceOf(traceparent: string | undefined): PromptTrace;
-  /** A run begins; one that continues another, as a retry does, belongs to the same span. */
+  /**
+   * Notes the start of a run; one that continues another, such as a retry, belongs to the same
+   * span.
+   */
   beginRun(input: readonly AgentMessage[], trace: PromptTrace | undefined): void;
-  /** A run has ended and nothing follows it; no outcome if it broke. */
+  /** Notes the end of a run that nothing follows; without an outcome if it broke. */
   endRun(outcome: RunOutcome | undefined): void;
   traceRequests(stream: StreamFunction): StreamFunction;
   runTool(
@@ -40,8 +43,8 @@ export interface SessionTelemetry {
     execute: () => Promise<ToolResult>,
     signal: AbortSignal,
   ): Promise<ToolResult>;
-  /** The `traceparent` for what a running call starts. */
+  /** The `traceparent` for a process that a running call starts. */
   traceparentOf(toolCallId: string): string | undefined;
-  /** Ends what is still open, as aborted. */
+  /** Ends all open spans as aborted. */
   close(): Promise<void>;
 }

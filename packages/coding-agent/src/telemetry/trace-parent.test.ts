@@ -16,7 +16,7 @@ it("reads what it has written", () => {
   );
 });
 
-it("reads anything without a complaint", () => {
+it("reads any text without throwing", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       expect(readTraceParent(text)).toBeUndefined();
@@ -24,12 +24,12 @@ it("reads anything without a complaint", () => {
   );
 });
 
-it("reads a later version with more in it, and unknown flags", () => {
+it("reads a later version with additional parts, and unknown flags", () => {
   const text = `01-${"a".repeat(32)}-${"b".repeat(16)}-ff-more`;
   expect(readTraceParent(text)).toMatchObject({ traceFlags: 1 });
 });
 
-it("writes nothing for a span that nobody records", () => {
+it("writes nothing for a span that is not recorded", () => {
   const none = { traceId: "0".repeat(32), spanId: "0".repeat(16), traceFlags: 0 };
   expect(traceParentOf(none)).toBeUndefined();
 });

@@ -4,7 +4,9 @@ import type { OpenSpan } from "./open-spans.ts";
 
 type Step = IteratorResult<AssistantMessageEvent, StreamResult>;
 
-/** A stream with its span active while it works; ends the span once, also if nobody reads to the end. */
+/**
+ * A stream whose span is active while it works. The span ends exactly once, even if the stream is not read to the end.
+ */
 export class TracedStream implements AssistantStream {
   readonly #stream: AssistantStream;
   readonly #open: OpenSpan;

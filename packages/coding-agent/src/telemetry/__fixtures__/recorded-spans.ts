@@ -7,7 +7,7 @@ import {
 } from "@opentelemetry/sdk-trace-node";
 import { onTestFinished } from "vitest";
 
-/** A span as tests look at it. */
+/** The parts of a span that tests examine. */
 export interface SeenSpan {
   readonly name: string;
   readonly kind: string;
@@ -20,11 +20,11 @@ export interface SeenSpan {
 }
 
 export interface RecordedSpans {
-  /** The ended spans, in the order of their starts. */
+  /** The ended spans, in order of their starts. */
   readonly spans: () => SeenSpan[];
-  /** How often the provider was asked to export what it has. */
+  /** How often the provider was asked to flush. */
   readonly flushes: () => number;
-  /** From now on such an export never ends. */
+  /** Makes later flushes hang. */
   readonly hang: () => void;
 }
 
@@ -79,7 +79,7 @@ function seen(span: ReadableSpan): SeenSpan {
   };
 }
 
-/** The spans as a tree of names, children in the order of their starts. */
+/** The spans as a tree of names, with children in order of their starts. */
 export function treeOf(spans: readonly SeenSpan[], parentId?: string): unknown[] {
   const known = new Set(spans.map(({ spanId }) => spanId));
   const isRoot = ({ parentId: id }: SeenSpan) => id === undefined || !known.has(id);

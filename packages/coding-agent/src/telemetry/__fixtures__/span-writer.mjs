@@ -1,4 +1,5 @@
-// What a user starts a host with: `NODE_OPTIONS=--import=…/span-writer.mjs`. Appends each ended span to $SPAN_FILE.
+// A module for users to load at the start of a host: `NODE_OPTIONS=--import=…/span-writer.mjs`. Appends each ended span
+// to $SPAN_FILE.
 import { appendFileSync } from "node:fs";
 import { NodeTracerProvider, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-node";
 
