@@ -14,7 +14,7 @@ import { todoLines } from "./todo-text.ts";
 
 export interface TodoSession {
   readonly conversation: Pick<Conversation, "log" | "append">;
-  /** Delivers a message to the model: at its next turn during a run, otherwise at once. */
+  /** Delivers a message to the model: with its next turn during a run, otherwise at once. */
   tell(message: AgentMessage): void | Promise<void>;
 }
 
@@ -25,8 +25,8 @@ interface KnownTodos {
 }
 
 /**
- * The todo list of a session: the last one on the branch to the leaf. It is stored nowhere else, so
- * resumed sessions and forks have it.
+ * The todo list of a session: the last one on the current branch. It is stored only in the entries,
+ * so resumed sessions and forks have it.
  */
 export class SessionTodos {
   readonly #session: TodoSession;
@@ -47,7 +47,7 @@ export class SessionTodos {
     return items;
   }
 
-  /** The items that are still to be done. */
+  /** The unfinished items. */
   get open(): readonly TodoItem[] {
     return this.items.filter(isOpen);
   }
@@ -76,13 +76,13 @@ export class SessionTodos {
   }
 }
 
-/** Goes back from the leaf only to the latest entry that sets a list, or to a known state. */
+/** Searches from the leaf back to the latest entry that sets a list, or to a known state. */
 function find({ tree }: SessionLog, known: KnownTodos | undefined): readonly TodoItem[] {
   let isPromptedSince = false;
   const knownAt = known?.leafId ? tree.indexOf(known.leafId) : undefined;
   for (const position of tree.positions()) {
     const role = position === knownAt ? undefined : tree.roleAt(position);
-    // Usual messages have no list, and are not read to find that out.
+    // Ordinary messages contain no list, so their entries are not parsed.
     isPromptedSince ||= role === "user";
     if (role !== undefined) continue;
     const entry = tree.at(position) as SessionEntry;

@@ -22,12 +22,12 @@ export function todoLines(todos: readonly TodoItem[]): string {
 
 const sectionPattern = /\n\n<todos>\n.*?\n<\/todos>/gs;
 
-/** The list as written at the end of a summary; empty if all is done. */
+/** The list for the end of a summary; empty if everything is done. */
 export function todoSection(todos: readonly TodoItem[]): string {
   return todos.some(isOpen) ? `\n\n<todos>\n${todoLines(todos)}\n</todos>` : "";
 }
 
-/** A summary without its list, which is outdated by the next summary. */
+/** A summary without its list, which is outdated in the next summary. */
 export function withoutTodoSection(summary: string): string {
   return summary.replace(sectionPattern, "");
 }

@@ -26,7 +26,7 @@ const reminding = (scenario: Scenario, more = {}) =>
   });
 
 describe("the todo list of a session", () => {
-  it("is the model's latest; an error changes nothing", async () => {
+  it("is the model's latest one; an error changes nothing", async () => {
     const bad = turn(toolCall("todo_write", { todos: [{ status: "pending" }] }));
     const { session } = await createTestSession([
       write("pending", "pending"),
@@ -65,7 +65,7 @@ describe("the todo list of a session", () => {
     expect(shown(session.todos.items)).toEqual(["t0 completed", "t1 pending"]);
   });
 
-  it("survives a compaction, and the model still has it", async () => {
+  it("survives a compaction, and the model still sees it", async () => {
     const replies = [write("pending"), "1", "2", write("completed", "in_progress"), "3", "4"];
     const asked: string[] = [];
     const summarised: string[] = [];
@@ -86,7 +86,7 @@ describe("the todo list of a session", () => {
     expect(asked[3]).toContain("<todos>\\n[ ] t0\\n</todos>");
     await session.prompt("fourth");
     await session.compact();
-    // The list of the earlier summary is out of date.
+    // The list in the earlier summary is outdated.
     const renewed = summarised.findLast((text) => text.includes("<previous-summary>"));
     expect(renewed).toContain("a summary");
     expect(renewed).not.toContain("<todos>");
@@ -95,7 +95,7 @@ describe("the todo list of a session", () => {
     expect(text).toContain("<todos>\n[x] t0\n[>] t1\n</todos>");
   });
 
-  it("is dropped when it was finished before the next prompt", async () => {
+  it("is dropped if it was finished before the next prompt", async () => {
     const { session } = await createTestSession([write("completed"), "done", "more"]);
     await session.prompt("go");
     expect(shown(session.todos.items)).toEqual(["t0 completed"]);
@@ -128,7 +128,7 @@ describe("the todo list of a session", () => {
     expect(session.todos.items).toEqual([]);
   });
 
-  it("that a client sets during a run reaches the model with the next turn", async () => {
+  it("set by a client during a run reaches the model with the next turn", async () => {
     const seen: string[] = [];
     const test = await createTestSession(({ index, messages }) => {
       seen.push(JSON.stringify(messages));
@@ -224,7 +224,7 @@ describe("an agent that stops with open todos", () => {
     expect(session.navigation.forkMessages().map(({ text }) => text)).toEqual(["go"]);
   });
 
-  it("is reminded three times at most, and again after the next prompt", async () => {
+  it("is reminded at most three times, and again after the next prompt", async () => {
     const { session, events } = await reminding(({ index }) =>
       index === 0 ? write("pending") : "No.",
     );
@@ -241,7 +241,7 @@ describe("an agent that stops with open todos", () => {
       "stop",
       write("completed", "pending", "pending"),
       "stop",
-      // Done, but as much again was added: no progress.
+      // Items were finished, but as many were added: no progress.
       write("completed", "completed", "pending", "pending"),
     ];
     const { session, events } = await reminding(({ index }) => steps[index] ?? "stop");
@@ -271,7 +271,7 @@ describe("an agent that stops with open todos", () => {
     expect(reminders(never.events)).toEqual([]);
   });
 
-  it("continues with queued messages first", async () => {
+  it("continues with queued messages before a reminder", async () => {
     const { session, events } = await reminding([
       write("pending"),
       "I stop.",
@@ -294,7 +294,7 @@ describe("an agent that stops with open todos", () => {
     expect(reminders(events)).toHaveLength(1);
   });
 
-  it("is not reminded any more once it is aborted", async () => {
+  it("is not reminded after an abort", async () => {
     const test = await reminding(({ index }) =>
       index === 0 ? write("pending") : turn("No.", { delayMs: 20 }),
     );
@@ -307,7 +307,7 @@ describe("an agent that stops with open todos", () => {
     expect(session.isStreaming).toBe(false);
   });
 
-  it("is not reminded any more when an abort answers the reminder itself", async () => {
+  it("is not reminded again when an abort follows the reminder itself", async () => {
     const { session, events } = await reminding([write("pending"), "I stop."]);
     session.subscribe(({ type }) => {
       if (type === "todo_reminder") void session.abort();
