@@ -1,8 +1,11 @@
-/** What models trained with other hosts' tools call one of ours, and its arguments. */
+/** The names that models trained with other hosts' tools use for a tool and its arguments. */
 export interface ToolAliases {
-  /** Other names of the tool. Case, `_` and `-` do not count, so `Bash` needs no line here. */
+  /** Other names of the tool. Case, `_` and `-` are ignored, so `Bash` needs no entry. */
   readonly names: readonly string[];
-  /** Other names of arguments, also inside lists: the real name, or that and a conversion. */
+  /**
+   * Other names of arguments, including arguments inside lists: the real name, optionally with a
+   * conversion.
+   */
   readonly arguments: Readonly<
     Record<string, string | readonly [string, (value: unknown) => unknown]>
   >;
@@ -36,9 +39,9 @@ const toSeconds = (milliseconds: unknown): unknown => {
 };
 
 /**
- * Names are understood only where no loaded tool has them; an argument's alias only where the tool's
- * schema does not have it. A tool that does several things under one name (view, create and replace)
- * is left out: its calls cannot be told apart by name.
+ * A name is an alias only if no loaded tool has it; an argument's alias applies only if the tool's schema does not have
+ * it. A tool that does several things under one name (view, create and replace) is left out, because its calls cannot
+ * be distinguished by name.
  */
 export const toolAliases: Readonly<Record<string, ToolAliases>> = {
   read: {

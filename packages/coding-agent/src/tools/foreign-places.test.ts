@@ -22,7 +22,10 @@ beforeEach(() => {
 });
 afterEach(() => host[Symbol.dispose]());
 
-/** The tools of a session whose files are all in memory: what opens the disk finds nothing. */
+/**
+ * The tools of a session whose files exist only in memory, so that access to the disk finds
+ * nothing.
+ */
 function toolsIn(files: Record<string, string | Uint8Array>, run?: MemoryCommand) {
   const place = new MemoryWorkspace(cwd, run);
   place.put(files);
@@ -41,8 +44,8 @@ function toolsIn(files: Record<string, string | Uint8Array>, run?: MemoryCommand
   return { place, environment, call };
 }
 
-describe("in a workspace that shares nothing with the disk", () => {
-  it("read shows files and ranges in one round trip", async () => {
+describe("in a workspace without files on the disk", () => {
+  it("read returns files and ranges in one round trip", async () => {
     const { place, call } = toolsIn({ "a.txt": "one\ntwo\nthree\n" });
     expect(await call("read", { path: "a.txt" })).toBe("one\ntwo\nthree\n");
     expect(place.calls).toEqual([`read ${cwd}/a.txt`]);
@@ -59,7 +62,7 @@ describe("in a workspace that shares nothing with the disk", () => {
     expect(place.calls).toHaveLength(3);
   });
 
-  it("read finds other spellings, home and images there", async () => {
+  it("read finds other spellings, the home directory and images in the workspace", async () => {
     const pixel =
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     const { call } = toolsIn({
@@ -74,7 +77,7 @@ describe("in a workspace that shares nothing with the disk", () => {
     expect(await call("read", { path: "a.png" })).toContain("Read image file [image/png]");
   });
 
-  it("edit and write change files there, in two round trips at most", async () => {
+  it("edit and write change files in the workspace, in at most two round trips", async () => {
     const { place, call } = toolsIn({ "a.txt": "one\ntwo\n" });
     await call("edit", { path: "a.txt", oldText: "two", newText: "2" });
     expect(place.calls).toEqual([`read ${cwd}/a.txt`, `write ${cwd}/a.txt`]);
@@ -89,7 +92,7 @@ describe("in a workspace that shares nothing with the disk", () => {
     expect(existsSync(cwd)).toBe(false);
   });
 
-  it("ls, grep and find look there, without a search of the place", async () => {
+  it("ls, grep and find work in the workspace even if it has no search", async () => {
     const { call } = toolsIn({
       ".gitignore": "ignored\n",
       ".git/HEAD": "",
@@ -116,7 +119,7 @@ describe("in a workspace that shares nothing with the disk", () => {
     );
   });
 
-  it("a change is shown against what is there", async () => {
+  it("a change is compared with the file in the workspace", async () => {
     const { environment } = toolsIn({ "a.txt": "one\ntwo\n" });
     const edit = { path: "a.txt", oldText: "two", newText: "2" };
     const file = `${cwd}/a.txt`;
@@ -126,7 +129,7 @@ describe("in a workspace that shares nothing with the disk", () => {
   });
 });
 
-it("searches as the place does, and gives lines that it repeats only once", async () => {
+it("searches use the workspace's search, and drop lines that it repeats", async () => {
   const { place, call } = toolsIn({ f: "" });
   const match = { path: `${cwd}/f`, line: 2, text: "hit", before: ["a"], after: ["hit too"] };
   const next = { path: `${cwd}/f`, line: 3, text: "hit too", before: ["hit"], after: ["z"] };
@@ -136,7 +139,7 @@ it("searches as the place does, and gives lines that it repeats only once", asyn
   );
 });
 
-it("a change of a file that is not there has no text before it", async () => {
+it("a change of a missing file has no earlier text", async () => {
   const place = host.environment();
   const write = { path: "new.txt", content: "fresh\n" };
   expect(await changeOf("write", write, place)).toEqual({
@@ -152,7 +155,7 @@ it("a change of a file that is not there has no text before it", async () => {
   expect(await changeOf("bash", { command: "rm -r ." }, place)).toBeUndefined();
 });
 
-describe("commands elsewhere", () => {
+describe("commands in a remote workspace", () => {
   it("run there, without keys and with the variables of the session", async () => {
     const asked: Parameters<MemoryCommand>[0][] = [];
     const { environment } = toolsIn({}, async (options) => {
@@ -188,7 +191,7 @@ describe("commands elsewhere", () => {
   });
 });
 
-it("a place that is lost is an error that says so, and nothing is done here instead", async () => {
+it("a lost workspace leads to a clear error, and nothing runs here instead", async () => {
   const { place, call } = toolsIn({ "a.txt": "one\n" });
   const lost = () => Promise.reject(new WorkspaceError("lost"));
   Object.assign(place, { stat: lost, list: lost, read: lost, write: lost, spawn: lost });

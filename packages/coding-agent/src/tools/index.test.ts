@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => workspace[Symbol.dispose]());
 
-it("makes the tools in a fixed order with names that types know", () => {
+it("creates the tools in a fixed order, with names that types know", () => {
   const tools = createTools(workspace.environment());
   expect(tools.map(({ name }) => name)).toEqual([
     "read",
@@ -53,7 +53,7 @@ it("makes the tools in a fixed order with names that types know", () => {
   ]);
 });
 
-it("keeps a key from a command that became known after the tools were made", async () => {
+it("hides a key from commands even if it became known after the tools were created", async () => {
   const names: string[] = [];
   const environment = workspace.environment({
     environment: { PATH: process.env.PATH, VENDOR_KEY: "as a key" },
@@ -65,7 +65,7 @@ it("keeps a key from a command that became known after the tools were made", asy
   expect(result && textOf(result)).toBe("[]\n");
 });
 
-it("runs every tool with arguments as the loop validates them", async () => {
+it("runs every tool with arguments that the loop has validated", async () => {
   const tools = createTools(workspace.environment());
   const run = async (name: BuiltinToolName, args: Record<string, unknown>) => {
     const tool = tools.find((candidate) => candidate.name === name);

@@ -37,10 +37,10 @@ const rows = [
   webFetchTool,
 ] as const;
 
-/** Name of a built-in tool that needs nothing but its environment. */
+/** The name of a built-in tool that needs only its environment. */
 export type BuiltinToolName = (typeof rows)[number]["name"];
 
-/** Makes those tools, always in the same order; loads and reads nothing yet. */
+/** Creates these tools, always in the same order; loads and reads nothing yet. */
 export function createTools(
   environment: ToolEnvironment,
   jobs?: SessionJobs,
@@ -65,7 +65,7 @@ function createOutside<Name extends string>(
   return createTool(row, withChanges(environment, { sandbox: undefined, workspace }));
 }
 
-/** A copy would make at once what an environment makes when it is first asked, and keep it as it is then. */
+/** Uses the environment as a prototype: a copy would evaluate its lazy members now, and freeze them. */
 function withChanges<Given extends ToolEnvironment, Changes extends object>(
   environment: Given,
   changes: Changes,

@@ -4,28 +4,27 @@ import { resolvePath } from "./common/paths.ts";
 import { readWhole } from "./common/read-chunks.ts";
 import type { EditArguments } from "./edit/edit.ts";
 
-/** A larger file is not compared while a person waits for the question. */
+/** Larger files are not compared, because a person is waiting for the question. */
 const MAX_BYTES = 5 * 1024 * 1024;
 
 /** A file before and after a call. */
 export interface FileChange {
-  /** The file, absolute. */
+  /** The absolute path of the file. */
   readonly file: string;
-  /** Its text now; undefined for a new file. */
+  /** The current text; undefined for a new file. */
   readonly before: string | undefined;
   readonly after: string;
 }
 
 /**
- * What a call of `edit` or `write` would change; undefined for any other call, and for one that would
- * fail.
+ * The change that a call of `edit` or `write` would make; undefined for any other call, and for one that would fail.
  */
 export async function changeOf(
   toolName: string,
   input: Readonly<Record<string, unknown>>,
   environment: ToolEnvironment,
 ): Promise<FileChange | undefined> {
-  // What a client serves is not compared.
+  // Content that a client serves is not compared.
   if (environment.clientUris?.uriOf(String(input.path)) !== undefined) return undefined;
   try {
     if (toolName === "edit") {
@@ -34,7 +33,7 @@ export async function changeOf(
     }
     if (toolName === "write") return await changeOfWrite(input, environment);
   } catch {
-    // The tool says what is wrong.
+    // The tool itself reports the error.
   }
   return undefined;
 }
@@ -61,7 +60,7 @@ async function changeOfWrite(
   return current && { file, before: current.text, after: content };
 }
 
-/** Undefined for what cannot be compared; without a `text` for a file that does not exist yet. */
+/** Undefined if the file cannot be compared; without a `text` if it does not exist yet. */
 async function currentText(
   file: string,
   environment: ToolEnvironment,

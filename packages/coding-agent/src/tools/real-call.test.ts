@@ -34,7 +34,7 @@ function foreign(name: string, properties: Record<string, unknown> = {}): AgentT
   return { name, description: name, parameters, execute: async () => ({ content: [] }) };
 }
 
-describe("a call with names of another host", () => {
+describe("a call with another host's names", () => {
   it.each([
     ["Read", { file_path: "a" }, "read", { path: "a" }],
     ["read_file", { target_file: "a", limit: 3 }, "read", { path: "a", limit: 3 }],
@@ -75,29 +75,29 @@ describe("a call with names of another host", () => {
       { todos: [{ content: "a", status: "open" }] },
     ],
     ["Task", { prompt: "p", subagent_type: "scout" }, "task", { task: "p", agent: "scout" }],
-  ] as const)("%s is understood", (name, args, real, realArgs) => {
+  ] as const)("is understood: %s", (name, args, real, realArgs) => {
     expect(resolve(name, args)).toMatchObject({ name: real, args: realArgs });
   });
 
-  it("is left alone when nothing has to change", () => {
+  it("is left alone if nothing has to change", () => {
     expect(resolve("read", { path: "a" }).isSame).toBe(true);
     expect(resolve("no_such_tool", { file_path: "a" }).isSame).toBe(true);
   });
 
-  it("keeps the real argument beside its alias", () => {
+  it("keeps the real argument in addition to its alias", () => {
     expect(resolve("read", { file_path: "alias", path: "real" }).args).toEqual({ path: "real" });
     expect(resolve("read", { path: "real", file_path: "alias" }).args).toEqual({ path: "real" });
     expect(resolve("read", { path: null, file_path: "alias" }).args).toEqual({ path: "alias" });
   });
 
-  it("means a loaded tool of that very name, active or not", () => {
+  it("refers to a loaded tool of exactly that name, whether active or not", () => {
     const shell = foreign("shell");
     expect(resolve("shell", { cmd: "ls" }, { added: [shell] })).toMatchObject({ isSame: true });
     const inactive = { added: [shell], inactive: ["shell"] };
     expect(resolve("shell", { cmd: "ls" }, inactive)).toMatchObject({ isSame: true });
   });
 
-  it("never means a tool that is not active", () => {
+  it("never refers to an inactive tool", () => {
     expect(resolve("Bash", { cmd: "ls" }, { inactive: ["bash"] }).isSame).toBe(true);
   });
 
@@ -115,13 +115,13 @@ describe("a call with names of another host", () => {
     });
   });
 
-  it("takes a member named __proto__ for a member", () => {
+  it("treats a member named __proto__ as a normal member", () => {
     const args = JSON.parse('{"file_path":"a","__proto__":{"x":1}}');
     expect(Object.keys(resolve("read", args).args)).toEqual(["path", "__proto__"]);
   });
 });
 
-it("has aliases only for tools and arguments that exist, each meaning one tool", () => {
+it("has aliases only for existing tools and arguments, each for exactly one tool", () => {
   const tools = new Map(
     [...createTools(workspace.environment()), task].map((tool) => [tool.name, tool]),
   );
@@ -135,7 +135,7 @@ it("has aliases only for tools and arguments that exist, each meaning one tool",
   }
 });
 
-it("shows events, session and hooks the real call, and runs it", async () => {
+it("appears as the real call in events, session and hooks, and runs it", async () => {
   const { session, events, written } = await createTestSession((request) =>
     request.toolResults.length > 0
       ? "done"

@@ -2,11 +2,11 @@ import type { AgentTool, ResolveToolCall } from "@tau-agent/agent";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { type ToolAliases, toolAliases } from "./aliases.ts";
 
-/** Namespaces that models put before a tool's name. */
+/** Namespaces that models put in front of a tool's name. */
 const namespace = /^(?:functions|tools|default_api)[.:]/;
 
 /**
- * Understands calls that use the names and arguments of other hosts' tools.
+ * Translates calls that use the names and arguments of other hosts' tools.
  *
  * @param loaded - every tool of the session, active or not: their names are never aliases.
  */
@@ -24,7 +24,7 @@ export function createCallResolver(loaded: () => readonly AgentTool[]): ResolveT
   };
 }
 
-/** The active tool that another name means, if it means exactly one. */
+/** The active tool that another name refers to, if it is exactly one. */
 function toolMeant(name: string, active: readonly AgentTool[]): AgentTool | undefined {
   const wanted = plain(name.replace(namespace, ""));
   const spelled = active.filter((tool) => plain(tool.name) === wanted);
@@ -45,7 +45,7 @@ function realArguments(args: Record<string, unknown>, tool: AgentTool): Record<s
   return aliases === undefined ? args : renamed(args, tool.parameters, aliases);
 }
 
-/** The same object when nothing was renamed. */
+/** Returns the same object if nothing was renamed. */
 function renamed(
   args: Record<string, unknown>,
   schema: unknown,
@@ -57,14 +57,14 @@ function renamed(
   let hasChanged = false;
   for (const [key, value] of Object.entries(args)) {
     const [real, convert] = realName(key, properties, aliases);
-    // The real argument wins; of several aliases, the first.
+    // The real argument wins over aliases; of several aliases, the first wins.
     if (real !== key && (isGiven(args[real]) || isGiven(result[real]))) {
       hasChanged = true;
       continue;
     }
     const member = renamedItems(convert(value), properties[real], aliases);
     hasChanged ||= real !== key || member !== value;
-    // `__proto__` would set the prototype instead of a member.
+    // A plain assignment to `__proto__` would set the prototype instead of a member.
     Object.defineProperty(result, real, {
       value: member,
       enumerable: true,

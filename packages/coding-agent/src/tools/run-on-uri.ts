@@ -10,7 +10,7 @@ interface UriCall {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** Reads or writes what the client serves under a URI. */
+/** Reads or writes the content that the client serves under a URI. */
 export async function runOnUri(
   { tool, uri, args }: UriCall,
   uris: ClientUris,

@@ -9,14 +9,14 @@ import { webFetchName } from "./web-fetch/definition.ts";
 /** Which tools are active. */
 export interface ToolSelection {
   /**
-   * Plain names are the whole set; `+name` and `-name` change the default one. `*` matches any
+   * Plain names are the complete set; `+name` and `-name` change the default set. `*` matches any
    * text.
    */
   readonly only?: readonly string[] | undefined;
-  /** Excluded in any case. */
+  /** Always excluded. */
   readonly exclude?: readonly string[] | undefined;
   readonly noBuiltIn?: boolean | undefined;
-  /** No tools at all. */
+  /** Whether to have no tools at all. */
   readonly none?: boolean | undefined;
 }
 
@@ -26,15 +26,15 @@ export interface SelectableTools {
   readonly custom: readonly AgentTool[];
   readonly selection?: ToolSelection | undefined;
   readonly settings: Pick<SettingsStore, "get">;
-  /** Tools that may be named although they are not among these. */
+  /** Tools that may also be named. */
   readonly alsoKnown: readonly AgentTool[];
-  /** Names that it refuses are known, and no tool. */
+  /** Whether a tool is allowed. A name that it refuses is known, but has no tool. */
   readonly isAllowed?: ((name: string) => boolean) | undefined;
 }
 
 /**
- * The active tools in a fixed order: built-in ones as listed (a custom tool replaces its namesake),
- * then custom ones. The order is part of every request and must not change.
+ * The active tools in a fixed order: built-in tools as listed (a custom tool replaces the one of
+ * the same name), then custom tools. The order is part of every request and must not change.
  */
 export function selectTools({
   builtIn,
@@ -71,18 +71,18 @@ export function selectTools({
   };
 }
 
-/** Whether a pattern is the whole name; `*` does not add what is off by default. */
+/** Whether a pattern is the exact name; `*` does not include tools that are off by default. */
 function isNamed(name: string, patterns: readonly string[] = []): boolean {
   return patterns.some((pattern) => pattern.replace(/^\+/, "") === name);
 }
 
-/** Tools with which the model follows what another one starts. */
+/** Tools with which the model follows up on what another tool has started. */
 const followers = [
   { of: "bash", names: jobToolNames },
   { of: "task", names: subagentToolNames },
 ];
 
-/** Whatever the patterns name, those come with the tool that starts it, unless they are taken away. */
+/** Adds the tools that belong to an active tool, even if no pattern names them, unless they are excluded. */
 function withFollowers(
   all: readonly AgentTool[],
   active: readonly AgentTool[],
@@ -99,8 +99,8 @@ function withFollowers(
 }
 
 /**
- * The active tools of MCP servers: all of them, unless a name or pattern of the selection is meant for
- * such tools. Those of a server that is not connected yet are not known, so none is an error.
+ * The active tools of MCP servers: all of them, unless a name or pattern of the selection refers to such tools. The
+ * tools of a server that is not connected yet are unknown, so an unknown name is not an error.
  */
 export function selectServerTools(
   tools: readonly AgentTool[],
@@ -116,7 +116,7 @@ function isOfServers(pattern: string): boolean {
   return /^[+-]?mcp__/.test(pattern);
 }
 
-/** Whether a selection takes a tool away by its name or a pattern. */
+/** Whether a selection excludes a tool by its name or a pattern. */
 export function isTakenAway(
   { name }: AgentTool,
   { only, exclude = [] }: ToolSelection = {},
@@ -129,7 +129,7 @@ export function isTakenAway(
   );
 }
 
-/** Whether a list of patterns, as in {@link ToolSelection}, has a tool of this name; no list has all. */
+/** Whether a list of patterns, as in {@link ToolSelection}, includes a tool of this name; no list includes all. */
 export function isSelected(name: string, patterns: readonly string[] | undefined): boolean {
   return patterns === undefined || applyPatterns([{ name }], patterns).length > 0;
 }

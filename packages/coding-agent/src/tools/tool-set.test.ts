@@ -21,8 +21,8 @@ function create(selection?: ToolSelection) {
 }
 const names = (tools: readonly AgentTool[]) => tools.map(({ name }) => name);
 
-describe("tools of several sources", () => {
-  it("are in one order, the client's behind all others unless they replace one", () => {
+describe("tools from several sources", () => {
+  it("have a fixed order, with the client's tools last unless they replace one", () => {
     const tools = create();
     tools.offer("host", [tool("ticket"), tool("read")]);
     tools.offer("mcp", [tool("mcp__a__x")]);
@@ -37,14 +37,14 @@ describe("tools of several sources", () => {
     ]);
   });
 
-  it("are limited by the selection, except those of the client", () => {
+  it("are limited by the selection, except for those of the client", () => {
     const tools = create({ only: ["read"] });
     tools.offer("extension", [tool("deploy")]);
     tools.offer("host", [tool("ticket")]);
     expect(names(tools.active)).toEqual(["read", "ticket"]);
   });
 
-  it("are limited by a selection that names tools of servers, and by no other", () => {
+  it("of servers are limited only by a selection that names such tools", () => {
     const given = [tool("mcp__a__x"), tool("mcp__b__y")];
     const of = (selection: ToolSelection) => {
       const tools = create(selection);
@@ -65,7 +65,7 @@ describe("tools of several sources", () => {
     expect(names(tools.active)).toEqual(["read", "mcp__b__y", "mcp__a__x"]);
   });
 
-  it("do not change the list of the system prompt when they belong to servers", () => {
+  it("of servers do not change the list in the system prompt", () => {
     const tools = create({ only: ["read"] });
     const before = tools.named;
     tools.offer("mcp", [tool("mcp__a__x"), { ...tool("mcp__a__y"), isDeferred: true }]);
@@ -73,7 +73,7 @@ describe("tools of several sources", () => {
     expect(tools.named).toBe(before);
   });
 
-  it("do not switch on what they replaced", () => {
+  it("do not switch on the tools that they replaced", () => {
     const limited = create({ only: ["read"] });
     const narrowed = create();
     narrowed.activate(["read"]);
@@ -92,7 +92,7 @@ describe("tools of several sources", () => {
     expect(names(replaced.active)).toEqual(["read"]);
   });
 
-  it("keep what was switched off when their source names them again", () => {
+  it("stay switched off when their source offers them again", () => {
     const tools = create();
     tools.offer("extension", [tool("a"), tool("b")]);
     tools.activate(["read", "b"]);
@@ -102,7 +102,7 @@ describe("tools of several sources", () => {
 });
 
 describe("deferred tools", () => {
-  it("bring tool_search with them, and only they", () => {
+  it("bring tool_search with them, and only they do", () => {
     const tools = create();
     expect(names(tools.all)).not.toContain("tool_search");
     tools.offer("mcp", [deferred("x"), tool("y")]);
@@ -112,7 +112,7 @@ describe("deferred tools", () => {
     expect(names(tools.active)).toEqual(["read", "bash", "y"]);
   });
 
-  it("come behind all others once they are loaded, in that order, and stay", () => {
+  it("come after all others once they are loaded, in that order, and stay", () => {
     const tools = create();
     tools.offer("host", [deferred("h")]);
     tools.offer("mcp", [deferred("a"), deferred("b")]);
@@ -141,7 +141,7 @@ describe("deferred tools", () => {
     expect(names(tools.deferred)).toEqual(["a", "h"]);
   });
 
-  it("have no search where it was taken away, or where another tool has its name", () => {
+  it("have no search if it is excluded, or if another tool has its name", () => {
     for (const selection of [{ exclude: ["tool_*"] }, { only: ["-tool_search"] }]) {
       const tools = create(selection);
       tools.offer("mcp", [deferred("a")]);

@@ -7,55 +7,57 @@ import {
   selectTools,
 } from "./tool-selection.ts";
 
-/** Who brings a tool. */
+/** The source of a tool. */
 export type ToolSource = "builtin" | "custom" | "host" | "extension" | "mcp";
 
-/** Those whose tools may change while the session lives. */
+/** Sources whose tools may change during a session. */
 export type ChangingToolSource = Exclude<ToolSource, "builtin" | "custom">;
 
-/** What a {@link ToolSet} begins with. */
+/** The initial tools of a {@link ToolSet}. */
 export interface ToolSetOptions
   extends Pick<SelectableTools, "builtIn" | "selection" | "settings" | "isAllowed"> {
   readonly custom?: readonly AgentTool[] | undefined;
   /** Finds deferred tools; declared while there are any. */
   readonly search: AgentTool;
-  /** Calls found tools for models that take no further tools in a conversation. */
+  /** Calls found tools, for models that accept no additional tools during a conversation. */
   readonly caller: AgentTool;
-  /** Built-in tools that are offered once they are loaded, and that `tool_search` does not show. */
+  /** Built-in tools that are available once loaded, and that `tool_search` does not list. */
   readonly onDemand?: ReadonlySet<string> | undefined;
-  /** Built-in tools that are declared for something that changes the beginning of requests anyway. */
+  /** Built-in tools that are declared together with a change that rewrites the beginning of requests anyway. */
   readonly onRewrite?: readonly AgentTool[] | undefined;
 }
 
 /** The tools of a source. */
 interface Offer {
   readonly tools: readonly AgentTool[];
-  /** Names of those that are not active by themselves. */
+  /** The names of tools that are inactive by default. */
   readonly inactive: ReadonlySet<string>;
 }
 
 const nothing: Offer = { tools: [], inactive: new Set() };
 
 /**
- * A session's tools, and which of them the model may call. Every source of tools hands its own to
+ * A session's tools, and which of them the model may call. Every source passes its tools to
  * {@link offer}; a tool with `isDeferred` is declared once `tool_search` has found it.
  */
 export class ToolSet {
   readonly #options: ToolSetOptions;
   readonly #offers = new SparseMap<ChangingToolSource, Offer>();
   readonly #sources = new WeakMap<AgentTool, ToolSource>();
-  /** What was switched on or off since the start, by name; tools of the client have a list of their own. */
+  /** Tools that were switched on or off since the start, by name; the client's tools have a separate list. */
   readonly #switched = new SparseMap<string, boolean>();
   readonly #hostToolsOff = new SparseSet<string>();
-  /** Names of deferred tools in the order in which they were found. */
+  /** The names of deferred tools, in the order in which they were found. */
   #loaded: ReadonlySet<string> = new Set();
-  /** Those of them that the client has activated by name. */
+  /** Those that the client has activated by name. */
   #asked: ReadonlySet<string> = new Set();
-  /** Names of the tools of `onRewrite` that are needed. */
+  /** The names of the `onRewrite` tools that are needed. */
   readonly #needed = new SparseSet<string>();
-  /** Whether deferred tools may come later: their source is configured, but not up. */
+  /**
+   * Whether deferred tools may come later, because their source is configured but not connected.
+   */
   #expectsDeferred = false;
-  /** Names of the tools that a request has declared, in their first order. */
+  /** The names of the tools that requests have declared, in their original order. */
   readonly #requested = new Map<string, number>();
   #all: readonly AgentTool[] = [];
   #declared: readonly AgentTool[] = [];
@@ -83,7 +85,7 @@ export class ToolSet {
     return this.#all;
   }
 
-  /** The tools that the model knows of; the same list until something changes. */
+  /** The tools that the model knows; the same list object until something changes. */
   get active(): readonly AgentTool[] {
     return this.#active;
   }
@@ -94,8 +96,8 @@ export class ToolSet {
   }
 
   /**
-   * The tools that the next request declares. What a model without appendable tools has found since its
-   * first request is not among them: another list would cost all that the vendor has cached.
+   * The tools that the next request declares. For a model without appendable tools, this excludes tools found since its
+   * first request: a changed list would invalidate everything that the vendor has cached.
    */
   declaredFor(isAppendable: boolean): readonly AgentTool[] {
     if (isAppendable) return this.#active;
@@ -105,21 +107,25 @@ export class ToolSet {
     );
     const isCalled = this.#onDemand.length > 0 || this.#declared.includes(search);
     const callers = isCalled && this.#isAllowed(caller) ? [caller] : [];
-    // The caller was declared before anything made these necessary, also in an earlier process.
+    // These tools come after the caller, because the caller was declared before them, even in an
+    // earlier process.
     const isNeeded = (tool: AgentTool) => onRewrite.includes(tool);
     const before = shown.filter((tool) => !isNeeded(tool));
     return this.#inOrder([...before, ...callers, ...shown.filter(isNeeded)]);
   }
 
   /**
-   * The active tools without those that were found or became necessary, and those of MCP servers: the
-   * system prompt names these, so that it keeps its bytes when a tool is found or a server is connected.
+   * The active tools that the system prompt names: without those that were found or became necessary later, and without
+   * those of MCP servers. The prompt thus keeps its bytes when a tool is found or a server connects.
    */
   get named(): readonly AgentTool[] {
     return this.#named;
   }
 
-  /** Notes that a request declares these: from now on they keep their order, before later ones. */
+  /**
+   * Notes that a request declares these tools: from now on they keep their order, before later
+   * ones.
+   */
   noteRequested(declared: readonly Pick<AgentTool, "name">[]): void {
     for (const { name } of declared) {
       if (!this.#requested.has(name)) this.#requested.set(name, this.#requested.size);
@@ -131,13 +137,13 @@ export class ToolSet {
     return this.#requested.has(name);
   }
 
-  /** The tools that `tool_search` looks through, found or not. */
+  /** The tools that `tool_search` searches, found or not. */
   get deferred(): readonly AgentTool[] {
     const late = this.#active.filter((tool) => !tool.isDeferred && this.#isLate(tool));
     return late.length === 0 ? this.#deferred : [...this.#deferred, ...late];
   }
 
-  /** Every tool that the session has switched on, whether the model knows of it or not. */
+  /** Every tool that is switched on in the session, whether the model knows it or not. */
   get available(): readonly AgentTool[] {
     return [...new Set([...this.#callable, ...this.#deferred])];
   }
@@ -147,19 +153,19 @@ export class ToolSet {
     return this.#loaded.has(name);
   }
 
-  /** What is wrong with the selection: names that none of these tools has. */
+  /** The problems of the selection: names that none of these tools has. */
   diagnose(): readonly Diagnostic[] {
     return this.#select().diagnostics;
   }
 
-  /** Who brings a tool, also one that was replaced meanwhile. */
+  /** The source of a tool, even if it has been replaced. */
   sourceOf(tool: AgentTool): ToolSource {
     return this.#sources.get(tool) ?? "custom";
   }
 
   /**
-   * Replaces the tools of a source; they count from the next request to the model. Those of the client
-   * are active in any case, others as the selection says.
+   * Replaces the tools of a source, from the next model request on. The client's tools are always active, others
+   * according to the selection.
    */
   offer(
     source: ChangingToolSource,
@@ -175,7 +181,7 @@ export class ToolSet {
   }
 
   /**
-   * Activates exactly these; unknown names are ignored. Deferred tools can still be found if
+   * Activates exactly these tools; unknown names are ignored. Deferred tools can still be found if
    * `tool_search` is among them.
    */
   activate(names: Iterable<string>): void {
@@ -185,7 +191,7 @@ export class ToolSet {
     for (const { name, isDeferred } of this.#everything()) {
       const isOn = wanted.has(name) || (staysFound && isDeferred === true);
       if (ofHost.has(name)) this.#hostToolsOff[isOn ? "delete" : "add"](name);
-      // What a tool of the client hides is not switched on with it.
+      // A tool that is hidden by one of the client is not switched on with it.
       if (!isOn || !ofHost.has(name)) this.#switched.set(name, isOn);
     }
     const found = this.#everything().filter(
@@ -196,27 +202,27 @@ export class ToolSet {
     this.#update();
   }
 
-  /** Says whether deferred tools may come later; `tool_search` is declared for them, too. */
+  /** Sets whether deferred tools may come later; then `tool_search` is declared, too. */
   expectDeferred(isExpected: boolean): void {
     if (this.#expectsDeferred === isExpected) return;
     this.#expectsDeferred = isExpected;
     this.#update();
   }
 
-  /** Declares deferred tools, behind all others and those found before. */
+  /** Declares deferred tools, after all others and after those found before. */
   load(names: Iterable<string>): void {
     this.#loaded = new Set([...this.#loaded, ...names]);
     this.#activateLoaded();
   }
 
-  /** Takes what was found in another session instead. */
+  /** Replaces the found tools with those of another session. */
   restoreLoaded(names: Iterable<string>): void {
     this.#loaded = new Set(names);
     this.#asked = new Set();
     this.#activateLoaded();
   }
 
-  /** Declares a tool of `onRewrite`, or does so no longer. */
+  /** Sets whether a tool of `onRewrite` is declared. */
   need(name: string, isNeeded: boolean): void {
     if (this.#needed.has(name) === isNeeded) return;
     this.#needed[isNeeded ? "add" : "delete"](name);
@@ -272,7 +278,7 @@ export class ToolSet {
     );
     this.#deferred = active.filter(({ isDeferred }) => isDeferred);
     this.#onDemand = active.filter(({ name }) => onDemand?.has(name));
-    // Once declared it stays, although nothing may be left to find.
+    // Once declared, the search stays declared, even if there is nothing left to find.
     const mayFind = this.#expectsDeferred || this.#requested.has(search.name);
     const isSearched =
       (mayFind || all.some(({ isDeferred }) => isDeferred)) &&
@@ -299,7 +305,9 @@ export class ToolSet {
     );
   }
 
-  /** The same list as long as its tools are the same: what is made of it is kept with it. */
+  /**
+   * Keeps the list object while its tools are the same, so that data derived from it can be cached.
+   */
   #name(): void {
     const isOfServers = (tool: AgentTool) => this.sourceOf(tool) === "mcp";
     const { search, onRewrite = [] } = this.#options;
@@ -333,13 +341,13 @@ export class ToolSet {
     return isFound && !this.#asked.has(name);
   }
 
-  /** A server's tool that came after the first request, in a session that can search for it. */
+  /** Whether a server's tool came after the first request, in a session that can search for it. */
   #isLate(tool: AgentTool): boolean {
     const isSearchable = this.#requested.has(this.#options.search.name);
     return isSearchable && this.sourceOf(tool) === "mcp" && !this.#requested.has(tool.name);
   }
 
-  /** What was declared comes first, in the order of then; prompt caches live on that. */
+  /** Declared tools come first, in their original order, because prompt caches depend on it. */
   #inOrder(tools: readonly AgentTool[]): readonly AgentTool[] {
     const last = this.#requested.size;
     const placeOf = ({ name }: AgentTool) => this.#requested.get(name) ?? last;
@@ -351,7 +359,7 @@ export class ToolSet {
   }
 }
 
-/** Tools of the client take the place of their namesakes, or the end. */
+/** The client's tools replace those of the same name, or come last. */
 function withHostTools(tools: readonly AgentTool[], host: readonly AgentTool[]): AgentTool[] {
   const own = new Map(host.map((tool) => [tool.name, tool]));
   const names = new Set(tools.map(({ name }) => name));

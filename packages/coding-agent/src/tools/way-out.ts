@@ -2,10 +2,10 @@ import { SandboxRefusal, type ToolEnvironment } from "@tau-agent/system";
 import type { Execute } from "./common/tool-row.ts";
 
 /**
- * What a tool of this name does, whose calls may leave the sandbox when a person allows it: what the sandbox
- * refused runs again outside. Where nobody is asked, the model reads the refusal.
+ * Lets a tool's calls leave the sandbox if a person allows it: a call that the sandbox refused runs again outside. If
+ * nobody can be asked, the model reads the refusal.
  *
- * @param outside - what the tool does without a sandbox
+ * @param outside - runs the tool without a sandbox
  */
 export function withWayOut(
   execute: Execute,

@@ -4,7 +4,7 @@ import type { Execute } from "./common/tool-row.ts";
 /** The tools that take a path. */
 const ofPaths: ReadonlySet<string> = new Set(["read", "edit", "write", "grep", "find", "ls"]);
 
-/** What a tool of this name does, which takes a URI that the client serves for a path. */
+/** Lets a tool accept a URI that the client serves as a path. */
 export function withClientUris(
   execute: Execute,
   tool: string,
@@ -14,7 +14,7 @@ export function withClientUris(
   return async (args, call) => {
     const uri = typeof args.path === "string" ? clientUris.uriOf(args.path) : undefined;
     if (uri === undefined) return execute(args, call);
-    // Loaded with the first of them.
+    // Loaded with the first such call.
     const { runOnUri } = await import("./run-on-uri.ts");
     return runOnUri({ tool, uri, args }, clientUris, call);
   };

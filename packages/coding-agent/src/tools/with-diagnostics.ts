@@ -4,10 +4,10 @@ import type { DiagnosedChange, ToolEnvironment } from "@tau-agent/system";
 import { problemText, shownProblems } from "../diagnostics/problem.ts";
 import type { Execute } from "./common/tool-row.ts";
 
-/** The tools that change one file. */
+/** The tools that change a single file. */
 const changing: ReadonlySet<string> = new Set(["edit", "write"]);
 
-/** What a tool of this name does, whose results end with the problems that its change has brought. */
+/** Appends the problems that a tool's change has introduced to its result. */
 export function withDiagnostics(
   execute: Execute,
   tool: string,
@@ -22,7 +22,7 @@ export function withDiagnostics(
     call.signal.throwIfAborted();
     const result = await execute(args, call);
     const { unlessAborted } = await import("@tau-agent/system");
-    // The file is changed, whatever is known of it.
+    // The file is changed, even if the problems are unknown.
     const found = await unlessAborted(started.finish(), call.signal).catch(() => undefined);
     return found === undefined ? result : withProblems(result, found);
   };

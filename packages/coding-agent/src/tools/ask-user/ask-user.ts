@@ -2,7 +2,7 @@ import { type ToolCallContext, ToolError } from "@tau-agent/agent";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import type { GivenAnswers } from "./given-answers.ts";
 
-/** Where `ask_user` finds what the person said: they were asked before the tool began. */
+/** Where `ask_user` gets the person's answers: the questions are asked before the tool begins. */
 export interface AnswerSource {
   takeAnswers(toolCallId: string): GivenAnswers | undefined;
 }

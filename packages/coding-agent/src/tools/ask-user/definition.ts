@@ -2,7 +2,7 @@ import { toolRow } from "../common/tool-row.ts";
 
 export const ASK_USER = "ask_user";
 
-/** The `ask_user` tool, declared where somebody can answer. */
+/** The `ask_user` tool, declared if somebody can answer. */
 export const askUserTool = toolRow({
   name: ASK_USER,
   description:

@@ -1,4 +1,4 @@
 import type { QuestionResult } from "@tau-agent/rpc-protocol";
 
-/** What a person answered: one answer for each question, in their order. */
+/** A person's answers: one for each question, in the same order. */
 export type GivenAnswers = Extract<QuestionResult, { answers: unknown }>["answers"];

@@ -38,14 +38,14 @@ async function failure(running: Promise<unknown>): Promise<ToolError> {
 }
 
 describe("the bash tool", () => {
-  it("shows both streams and works in the session's directory", async () => {
+  it("returns both streams and works in the session's directory", async () => {
     const result = await bash("echo out; sleep 0.05; echo err >&2; sleep 0.05; pwd");
     expect(result).toEqual({
       content: [{ type: "text", text: `out\nerr\n${workspace.directory}\n` }],
     });
   });
 
-  it("says so when there is no output", async () => {
+  it("reports when there is no output", async () => {
     expect(textOf(await bash("true"))).toBe("(no output)");
   });
 
@@ -58,7 +58,7 @@ describe("the bash tool", () => {
     expect(killed.message).toBe("some\n\nCommand was killed by signal SIGKILL");
   });
 
-  it("shows the end of long output and keeps all of it in a file", async () => {
+  it("returns the end of long output and keeps all of it in a file", async () => {
     const result = await bash("seq 1 5000");
     const { fullOutputPath, truncation } = result.details as {
       fullOutputPath: string;
@@ -73,14 +73,14 @@ describe("the bash tool", () => {
     expect(readFileSync(fullOutputPath, "utf8").split("\n")).toHaveLength(5001);
   });
 
-  it("names the byte limit when it was hit", async () => {
+  it("names the byte limit if it was reached", async () => {
     const text = textOf(await bash(`for i in {1..600}; do printf '%0100d\\n' $i; done`));
     expect(text).toMatch(/\[Showing lines \d+-600 of 600 \(50\.0KB limit\)\. Full output: /);
     const long = textOf(await bash(`printf '%0100000d' 7`));
     expect(long).toContain("[Showing last 50.0KB of line 1 (line is 97.7KB). Full output: ");
   });
 
-  it("folds equal lines and progress, and keeps all of them in a file where there is one", async () => {
+  it("folds repeated lines and progress output, and keeps all of it in a file if there is one", async () => {
     const few = await bash(
       `echo begin; yes 'the same warning' | head -1500; printf '1 %%\\r2 %%\\n'`,
     );
@@ -99,13 +99,13 @@ describe("the bash tool", () => {
     expect(error.details).toMatchObject({ truncation: { totalLines: 3000 } });
   });
 
-  it("stops at its timeout and shows what came before", async () => {
+  it("stops at its timeout and returns the output so far", async () => {
     const error = await failure(bash(`echo early; sleep ${ownSeconds(35)}; echo late`, {}, 0.3));
     expect(error.message).toBe("early\n\nCommand timed out after 0.3 seconds");
     expect(await eventually(() => processesWith(ownSeconds(35)).length === 0)).toBe(true);
   });
 
-  it("stops at the default timeout when a call brings none", async () => {
+  it("stops at the default timeout if a call has none", async () => {
     const limited = { bashTimeoutMs: 300 };
     const error = await failure(bash("echo first; sleep 60", limited));
     expect(error.message).toBe(
@@ -121,19 +121,19 @@ describe("the bash tool", () => {
     expect(result).toMatchObject({ output: "done\n", exitCode: 0, cancelled: false });
   });
 
-  it("tells the model that no folder persists, and what becomes of processes", () => {
+  it("tells the model that directory changes do not persist, and what happens to processes", () => {
     const { description } = createTool(bashTool, workspace.environment());
     expect(description).toContain("in a new shell");
     expect(description).toContain("Processes left by & end with the agent");
   });
 
-  it("tells the model that background processes end with a call in the sandbox", () => {
+  it("tells the model that background processes in the sandbox end with their call", () => {
     const describe = (failureNotice: string | undefined) => {
       const sandbox = { failureNotice } as Sandbox;
       return createTool(bashTool, workspace.environment({ sandbox })).description;
     };
     expect(describe("[It ran in a sandbox.]")).toMatch(/sandboxed: processes .* end with the call/);
-    // Wanted and not available: commands run without, or not at all.
+    // A sandbox is wanted but unavailable: commands run without it, or not at all.
     expect(describe(undefined)).toContain("end with the agent");
   });
 
@@ -141,7 +141,7 @@ describe("the bash tool", () => {
     ["&", (command: string) => `${command} &`],
     ["nohup", (command: string) => `nohup ${command} > /dev/null 2>&1 &`],
     ["setsid", (command: string) => `setsid ${command} < /dev/null > /dev/null 2>&1 &`],
-  ])("as its text says, a background process (%s)", (_, start) => {
+  ])("a background process, as the tool's description says (%s),", (_, start) => {
     const seconds = ownSeconds(41);
     const isRunning = () => processesWith(`sleep\0${seconds}`).length > 0;
 
@@ -165,7 +165,7 @@ describe("the bash tool", () => {
     });
   });
 
-  it("loses what a background process says after its call, unless it goes to a file", async () => {
+  it("loses output written after its call, unless it goes to a file", async () => {
     const says = "(sleep 0.5; echo lost; echo kept > kept; sleep 0.2; echo alive > alive)";
     expect(textOf(await bash(`${says} & echo started`))).toBe("started\n");
     expect(await eventually(() => existsSync(workspace.path("alive")))).toBe(true);
@@ -176,7 +176,7 @@ describe("the bash tool", () => {
     [["bash", "-lc", "cat a | wc"], "cat a | wc"],
     [["git", "log", "--format=%h %s"], "git log '--format=%h %s'"],
     [["echo", "it's"], "echo 'it'\\''s'"],
-  ])("takes the list of words %j for the command %s", (command, line) => {
+  ])("accepts the list of words %j as the command %s", (command, line) => {
     expect(bashTool.prepareArguments?.({ command })).toEqual({ command: line });
   });
 
@@ -186,7 +186,7 @@ describe("the bash tool", () => {
     expect(() => workspace.read("ran")).toThrow();
   });
 
-  it("stops at abort with its whole group", async () => {
+  it("kills the whole process group on abort", async () => {
     const controller = new AbortController();
     const running = failure(
       bash(
@@ -202,7 +202,7 @@ describe("the bash tool", () => {
     expect(await eventually(() => processesWith(ownSeconds(36)).length === 0)).toBe(true);
   });
 
-  it("reports progress at once and then at intervals, never after the end", async () => {
+  it("reports progress at once and then at intervals, but never after the end", async () => {
     const call = toolCall();
     await bash("echo one; sleep 1; for i in {1..200}; do echo $i; done", {}, undefined, call);
     const count = call.updates.length;
@@ -213,7 +213,7 @@ describe("the bash tool", () => {
     expect(call.updates).toHaveLength(count);
   });
 
-  it("passes commands neither the host's repository nor, by default, its keys", async () => {
+  it("hides the host's repository variables and, by default, its keys from commands", async () => {
     const environment = {
       PATH: process.env.PATH,
       OPENAI_API_KEY: "sk-1",
@@ -247,8 +247,8 @@ describe("the bash tool", () => {
     );
   });
 
-  it("runs 150 MB of output through memory that does not grow with it", async () => {
-    // Chunks that wait for the garbage collector count too: tens of MB, whatever the size.
+  it("processes 150 MB of output in bounded memory", async () => {
+    // Chunks that are not yet garbage-collected count, too: tens of MB, whatever the size.
     const before = process.memoryUsage().arrayBuffers;
     let peak = before;
     const timer = setInterval(() => {
@@ -267,7 +267,7 @@ describe("runBash", () => {
     options: { signal?: AbortSignal; onDelta?: (text: string) => void } = {},
   ) => runBash(command, { environment: workspace.environment(), ...options });
 
-  it("gives clean output, also when a sequence is split, and every exit code", async () => {
+  it("returns clean output, even if an escape sequence is split, and every exit code", async () => {
     const deltas: string[] = [];
     const onDelta = (text: string) => deltas.push(text);
     const result = await run(

@@ -22,14 +22,14 @@ import { bashDetails, outputText } from "./output-text.ts";
 import { runToolCommand } from "./tool-command.ts";
 
 const updateIntervalMs = 100;
-/** The longest a timer can run. */
+/** The longest delay of a timer. */
 const maxTimeoutSeconds = 2_147_483;
 
 interface BashArguments {
   readonly command: string;
   /** In seconds. */
   readonly timeout?: number | undefined;
-  /** Runs it as a job. */
+  /** Runs the command as a job. */
   readonly background?: boolean | undefined;
   /** Tells the model when the job ends. */
   readonly notify?: boolean | undefined;
@@ -37,7 +37,7 @@ interface BashArguments {
   readonly detached?: boolean | undefined;
 }
 
-/** Runs a shell command and shows the end of its output, or starts it as a job. */
+/** Runs a shell command and returns the end of its output, or starts it as a job. */
 export async function runBashTool(
   args: BashArguments,
   environment: ToolEnvironment & JobEnvironment,
@@ -88,7 +88,7 @@ async function startJob(
   }
 }
 
-/** How to follow a job: the tools for it are not in the request's list before there is one. */
+/** How to follow a job: the tools for that are not declared before the first job. */
 function toolsText({ names, areCalledByName }: OfferedTools): string {
   const calls = names.map((name) => (name === "list_jobs" ? `${name} {}` : `${name} {jobId}`));
   if (calls.length === 0) return "";
@@ -97,7 +97,10 @@ function toolsText({ names, areCalledByName }: OfferedTools): string {
     : ` Follow it with ${names.join(", ")}.`;
 }
 
-/** What kept a command from its start or its end, as a result; other errors pass. */
+/**
+ * Turns an error that prevented a command from starting or finishing into a tool error; other
+ * errors pass.
+ */
 function toolErrorOf(error: unknown): unknown {
   const options = { cause: error };
   if (isWorkspaceError(error, "lost")) {
@@ -111,25 +114,25 @@ function toolErrorOf(error: unknown): unknown {
   return new ToolError(error.message, undefined, options);
 }
 
-/** What {@link followCommand} needs besides the command. */
+/** What {@link followCommand} needs in addition to the command. */
 export interface FollowOptions {
-  /** Opens the file for an output that is too long to show. */
+  /** Opens the file for output that is too long to show. */
   readonly open: () => OutputFile;
-  /** Takes keys out of the output. */
+  /** Masks keys in the output. */
   readonly mask?: OutputMask | undefined;
-  /** In seconds, for the text about a command that took longer. */
+  /** In seconds, for the text about a timeout. */
   readonly timeout: number | undefined;
-  /** The timeout is the default one: a longer one may be given. */
+  /** Whether the timeout is the default, so that a longer one may be requested. */
   readonly mayAskForMore?: boolean;
-  /** What to say of the sandbox when the command fails. */
+  /** The text about the sandbox if the command fails. */
   readonly sandboxNotice?: string | undefined;
   readonly onUpdate: (partial: ToolResult) => void;
 }
 
 /**
- * Shows the end of a command's output, while it runs and as its result.
+ * Reports the end of a command's output, both while it runs and as its result.
  *
- * @throws {ToolError} the command failed
+ * @throws {ToolError} if the command failed
  */
 export async function followCommand(
   run: (onOutput: OutputSink) => Promise<CommandOutcome>,
@@ -162,7 +165,7 @@ function timeoutOf(seconds: number | undefined): number | undefined {
   );
 }
 
-/** While a command runs, updates have both members of the details, as documented. */
+/** Updates during a command have both members of the details, as documented. */
 function partialOf(snapshot: OutputSnapshot): ToolResult {
   const none = { truncation: null, fullOutputPath: null };
   return { ...resultOf(snapshot), details: { ...none, ...bashDetails(snapshot) } };
@@ -191,7 +194,7 @@ function finalResult(
   throw new SandboxRefusal("sandbox_refused", text, details);
 }
 
-/** Whether a failure reads as one of the sandbox: there is no other sign of it. */
+/** Whether a failure looks like a refusal by the sandbox: there is no other indication. */
 function isRefused({ kind }: CommandOutcome, output: string): boolean {
   const signs =
     /Read-only file system|Permission denied|Operation not permitted|Device or resource busy|EROFS|EACCES|EPERM|Network is unreachable|ENETUNREACH|EAI_AGAIN|name resolution|resolve host|getaddrinfo|403 Forbidden/i;

@@ -28,7 +28,7 @@ const purpose =
   "Run a command in a new shell, without input. Returns stdout and stderr, " +
   "the last 2000 lines or 50KB. Start servers and long commands as a job, with background.";
 
-/** What becomes of processes that a command leaves behind. */
+/** What happens to processes that a command leaves behind. */
 function backgroundText({ sandbox, jobs }: ToolEnvironment & JobEnvironment): string {
   if (jobs?.allowsDetached) return "With background, detached: true lets it outlive the agent.";
   return sandbox?.failureNotice === undefined
@@ -36,7 +36,7 @@ function backgroundText({ sandbox, jobs }: ToolEnvironment & JobEnvironment): st
     : "It is sandboxed: processes left by & end with the call.";
 }
 
-/** What is known of lines holds for all that the shell is given to run. */
+/** Whether a command only reads; the analysis covers everything that the shell would run. */
 async function onlyReads(
   command: unknown,
   { shellPath, shellCommandPrefix }: ToolEnvironment,
@@ -47,7 +47,7 @@ async function onlyReads(
   return isReadOnlyLine(line, shellPath);
 }
 
-/** Accepts a command as a list of words, as models send it that were trained with such a tool. */
+/** Accepts a command as a list of words, as sent by models trained with such a tool. */
 function commandLine(command: readonly unknown[]): unknown {
   if (!command.every((word) => typeof word === "string")) return command;
   const [shell = "", flags = "", script] = command;

@@ -1,19 +1,19 @@
 import { formatSize, type OutputSnapshot } from "@tau-agent/system";
 
-/** What a result's `details` say about output that was cut. */
+/** The `details` of a result about truncated output. */
 export interface BashDetails {
   readonly truncation?: OutputSnapshot["truncation"];
   readonly fullOutputPath?: string;
 }
 
-/** The details of a result; undefined where no file has more of the output. */
+/** The details of a result; undefined if no file contains more of the output. */
 export function bashDetails(snapshot: OutputSnapshot): BashDetails | undefined {
   const { truncation, fullOutputPath } = snapshot;
   if (!truncation.truncated && fullOutputPath === undefined) return undefined;
   return { truncation, ...(fullOutputPath !== undefined && { fullOutputPath }) };
 }
 
-/** The end of the output with a note on what is missing and where it is. */
+/** The end of the output, with a note about what is missing and where it is. */
 export function outputText(snapshot: OutputSnapshot): string {
   const { truncation } = snapshot;
   if (truncation.content === "") return "(no output)";

@@ -10,31 +10,34 @@ import {
   type ToolEnvironment,
 } from "@tau-agent/system";
 
-/** Result of a command that a client, not the model, asked for. */
+/** The result of a command that a client, not the model, ran. */
 export interface BashResult {
-  /** stdout and stderr without terminal sequences; the end of it when `truncated`. */
+  /** stdout and stderr without terminal sequences; only the end if `truncated`. */
   readonly output: string;
-  /** 128 + n for signal n; undefined when cancelled. */
+  /** 128 + n for signal n; undefined if cancelled. */
   readonly exitCode: number | undefined;
   readonly cancelled: boolean;
   readonly truncated: boolean;
-  /** File that holds all of a truncated output. */
+  /** A file with all of a truncated output. */
   readonly fullOutputPath?: string;
 }
 
 export interface RunBashOptions {
   readonly environment: ToolEnvironment;
-  /** Takes keys out of the result and its file. */
+  /** Masks keys in the result and its file. */
   readonly mask?: OutputMask | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with each new piece of clean output; a promise holds the output back. Must not fail. */
+  /**
+   * Called with each new piece of clean output; further output waits for a returned promise. Must
+   * not fail.
+   */
   readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
 }
 
 /**
  * Runs a command for a client; several may run at once.
  *
- * @throws {ProcessError} the shell or the directory is not there
+ * @throws {ProcessError} if the shell or the directory does not exist
  */
 export async function runBash(command: string, options: RunBashOptions): Promise<BashResult> {
   const { environment, signal, onDelta } = options;
@@ -68,7 +71,7 @@ function exitCodeOf(outcome: CommandOutcome): number | undefined {
   return undefined;
 }
 
-/** One stream's bytes as clean text; characters and sequences may be split across chunks. */
+/** A stream's bytes as clean text; characters and sequences may be split across chunks. */
 class CleanText {
   readonly #decoder = new TextDecoder();
   readonly #sanitizer = new OutputSanitizer();

@@ -12,9 +12,9 @@ export interface ToolCommand extends Omit<ShellCommand, "onStarted" | "workspace
 }
 
 /**
- * Runs a command line where the session's commands run.
+ * Runs a command line in the same place as the session's commands.
  *
- * @throws {ProcessError} the shell or the directory is not there
+ * @throws {ProcessError} if the shell or the directory does not exist
  */
 export function runToolCommand(
   environment: ToolEnvironment,

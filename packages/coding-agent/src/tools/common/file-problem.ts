@@ -17,7 +17,7 @@ import { pathsOf } from "./paths.ts";
 
 type ReachEnvironment = Pick<ToolEnvironment, "sandbox" | "writeRoot">;
 
-/** What a call that reads, or writes, may open; undefined for no limit. */
+/** The paths that a reading or writing call may open; undefined if there is no limit. */
 export function reachOf(
   action: "read" | "write",
   { sandbox, writeRoot }: ReachEnvironment,
@@ -32,7 +32,7 @@ export function reachOf(
   return { ...reach, allow };
 }
 
-/** What failed at a path, in one sentence with what to do; other errors pass. */
+/** A one-sentence error for a failure at a path, with a remedy; other errors pass. */
 export async function fileProblem(
   error: unknown,
   call: { readonly action: string; readonly shown: string; readonly file?: string | undefined },
@@ -58,7 +58,7 @@ export async function fileProblem(
   const verb = action === "write" ? "write" : "read";
   if (environment.sandbox !== undefined) {
     const state = verb === "write" ? "writable" : "readable";
-    // A place elsewhere judges for itself, and says why.
+    // A remote workspace checks access itself, and gives the reason.
     const isSaid = error.message !== workspaceErrorTexts.not_allowed;
     const reason = isSaid ? error.message : `it is not ${state} (${real})`;
     return sandboxRefusal(verb, shown, reason);
@@ -71,8 +71,8 @@ export async function fileProblem(
 }
 
 /**
- * An isolated subagent changes only its tree: what is written elsewhere would not come back as its work, and
- * may be the caller's own.
+ * An isolated subagent may only change its tree: files outside would not come back as its work, and may be the caller's
+ * own.
  */
 async function outsideText(
   place: {
@@ -92,7 +92,7 @@ async function outsideText(
   return `Cannot write ${shown}: ${why} (to ${real}). Files outside can be read and not changed.`;
 }
 
-/** The first link on the way from a folder to a file that leads out of the folder, or nowhere. */
+/** The first link on the path from a folder to a file that leads out of the folder or dangles. */
 async function firstLink(
   root: string,
   file: string,

@@ -2,7 +2,7 @@ import { ToolError } from "@tau-agent/agent";
 import type { SessionJobs } from "../../jobs/session-jobs.ts";
 import type { BuiltinEnvironment } from "./tool-row.ts";
 
-/** What a tool knows of jobs. */
+/** What a tool needs for jobs. */
 export type JobEnvironment = Pick<BuiltinEnvironment, "jobs" | "kept">;
 
 /** The session's background jobs; an extension's own bash tool has none. */

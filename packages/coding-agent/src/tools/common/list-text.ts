@@ -1,15 +1,15 @@
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { formatSize, type TruncationResult, truncateHead } from "@tau-agent/system";
 
-/** Lines of a search or a listing, with notes about them. */
+/** The lines of a search or a listing, with notes about them. */
 export interface ListOutput {
   readonly lines: readonly string[];
-  /** Notes such as "100 matches limit reached", without final stops. */
+  /** Notes such as "100 matches limit reached", without full stops. */
   readonly notices: readonly string[];
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Makes a result from a list: limits only its bytes, and puts the notes into one bracket. */
+/** Creates a result from a list: it limits only the bytes, and puts all notes into one bracket. */
 export function listResult({ lines, notices, details = {} }: ListOutput): ToolResult {
   const truncation: TruncationResult = truncateHead(lines.join("\n"), {
     maxLines: Number.MAX_SAFE_INTEGER,

@@ -9,6 +9,6 @@ it.each([
   ["C:\\App\\resources\\app.asar\\rg.exe", "C:\\App\\resources\\app.asar.unpacked\\rg.exe"],
   ["/opt/App/resources/app.asar.unpacked/rg", "/opt/App/resources/app.asar.unpacked/rg"],
   ["/home/me/node_modules/rg", "/home/me/node_modules/rg"],
-])("%s is started as %s", (path, started) => {
+])("starts %s as %s", (path, started) => {
   expect(unpacked(path)).toBe(started);
 });

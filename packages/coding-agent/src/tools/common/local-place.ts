@@ -4,12 +4,12 @@ import {
   type ToolEnvironment,
 } from "@tau-agent/system";
 
-/** The workspace of this machine. By default it searches with the ripgrep that this package comes with. */
+/** The workspace of this machine. By default it searches with the ripgrep binary of this package. */
 export function createLocalWorkspace(options: LocalWorkspaceOptions): LocalWorkspace {
   return new LocalWorkspace({ ripgrep: findRipgrep, ...options });
 }
 
-/** This machine as the workspace of an environment. */
+/** This machine as a workspace, for an environment. */
 export function localWorkspace(
   environment: Omit<ToolEnvironment, "workspace" | "temporaryDirectory">,
 ): LocalWorkspace {
@@ -29,15 +29,17 @@ export function withWorkspace<Given extends Parameters<typeof localWorkspace>[0]
   return { ...environment, workspace: localWorkspace(environment) };
 }
 
-/** Electron reads files inside of its archive, but the system starts none: programs are beside it. */
+/**
+ * Electron can read files inside its archive, but the system cannot start them: executables are next to the archive.
+ */
 export function unpacked(path: string): string {
   return path.replace(/\.asar(?=[\\/])/, ".asar.unpacked");
 }
 
-/** The path of ripgrep's executable, if there is one. */
+/** The path of ripgrep's executable; undefined if there is none. */
 async function findRipgrep(): Promise<string | undefined> {
   try {
-    // Its module throws where there is no binary for the platform.
+    // The module throws if there is no binary for the platform.
     return unpacked((await import("@vscode/ripgrep")).rgPath);
   } catch {
     return undefined;

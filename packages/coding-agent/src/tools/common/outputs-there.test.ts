@@ -16,7 +16,7 @@ import { OutputsThere } from "./outputs-there.ts";
 
 let place: Place;
 let calls: string[];
-/** Called before and after each call; what it throws is the call's error. */
+/** Called before and after each call; an exception here becomes the call's error. */
 let meet: (call: string, when: "before" | "after") => void;
 beforeEach(() => {
   place = new Place();
@@ -53,7 +53,7 @@ async function write(opened: OutputsThere, name: string, pieces: readonly string
   return file;
 }
 
-it("writes a usual output in one call, which only the user can read", async () => {
+it("writes a typical output in one call, readable only by the user", async () => {
   const opened = outputs();
   await write(opened, "first.log", ["a"]);
   calls.length = 0;
@@ -68,7 +68,7 @@ it("writes a usual output in one call, which only the user can read", async () =
 
 const pieces = Array.from({ length: 9 }, (_, index) => `${index}`.repeat(1_500_001));
 
-it("has all of a long output, also when calls were lost before and after they took effect", async () => {
+it("keeps all of a long output, even if calls were lost before or after they took effect", async () => {
   for (const when of ["before", "after"] as const) {
     for (let which = 0; which < 6; which += 1) {
       let seen = 0;
@@ -82,7 +82,7 @@ it("has all of a long output, also when calls were lost before and after they to
   }
 });
 
-it("has all of a long output in a sandbox with few programs", async () => {
+it("keeps all of a long output in a sandbox with few programs", async () => {
   const workspace = await justBashWorkspace();
   const { homeDirectory } = await workspace.describe();
   const opened = new OutputsThere(workspace, { homeDirectory, path: posix });
@@ -91,7 +91,7 @@ it("has all of a long output in a sandbox with few programs", async () => {
   expect(Buffer.from(await workspace.read(path)).equals(Buffer.from(pieces.join("")))).toBe(true);
 });
 
-it("says why the file is not complete", async () => {
+it("reports why the file is incomplete", async () => {
   meet = (call) => {
     if (call === "write") throw new WorkspaceError("no_space", "No space is left");
   };
@@ -100,7 +100,7 @@ it("says why the file is not complete", async () => {
   expect(existsSync(path)).toBe(false);
 });
 
-it("removes outputs of more than ten days before", async () => {
+it("removes outputs that are older than ten days", async () => {
   mkdirSync(folder(), { recursive: true });
   const days = (count: number) => Date.now() / 1000 - count * 24 * 3600;
   for (const [name, age] of [

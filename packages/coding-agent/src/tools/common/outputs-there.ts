@@ -3,25 +3,28 @@ import { isWorkspaceError, WorkspaceError } from "@tau-agent/rpc-protocol/worksp
 import { type OutputFile, runScript } from "@tau-agent/system";
 import type { Disk } from "../../resources/files/disk.ts";
 
-/** How much is sent at once. A usual output is written in one step, at its end. */
+/** How much to send at once. A typical output is written in one step, at its end. */
 const pieceBytes = 4 * 1024 * 1024;
-/** All pieces but the last are multiples of it. */
+/** The size of all pieces except the last is a multiple of this. */
 const blockBytes = 64 * 1024;
 
-/** After ten days nobody comes back to an output, and no system cleans this folder. */
+/** After ten days an output is no longer needed, and the system does not clean this folder. */
 const prepare = `
 umask 077
 mkdir -p "$1" && chmod 700 "$2" || exit
 find "$1" -type f -mtime +10 -exec rm -f {} + 2>/dev/null
 :`;
 
-/** Written at its place, so that an earlier try which was given up for lost does no harm. Sandboxes may lack `dd`. */
+/**
+ * Writes at a fixed position, so that an earlier attempt that was considered lost does no harm. Sandboxes may lack
+ * `dd`.
+ */
 const append = `
 if command -v dd >/dev/null 2>&1; then
   dd if="$1.part$2" of="$1" bs=${blockBytes} seek="$3" conv=notrunc 2>/dev/null
 else cat "$1.part$2" >>"$1"; fi && rm "$1.part$2"`;
 
-/** Files of a workspace for outputs that are too long to show: the model's tools reach them, and only the user. */
+/** Files in a workspace for outputs that are too long to show. Only the model's tools and the user can read them. */
 export class OutputsThere {
   readonly #workspace: Workspace;
   readonly #folder: string;
@@ -42,7 +45,7 @@ export class OutputsThere {
   }
 
   #prepare(): Promise<void> {
-    // Without modes of files there is nothing to make private.
+    // Without file modes, there is no way to make files private.
     if (this.#disk.path.sep === "\\") return Promise.resolve();
     this.#prepared ??= runScript(this.#workspace, prepare, [
       this.#folder,
@@ -93,7 +96,7 @@ class OutputThere implements OutputFile {
     await this.#writeWaiting(1);
   }
 
-  /** Writes what waits, in multiples of a number of bytes. */
+  /** Writes waiting output, in multiples of a number of bytes. */
   async #writeWaiting(unit: number): Promise<void> {
     try {
       while (this.#waitingBytes >= unit) {
@@ -101,7 +104,7 @@ class OutputThere implements OutputFile {
         const piece = all.subarray(0, all.length - (all.length % unit));
         this.#waiting = [all.subarray(piece.length)];
         this.#waitingBytes = all.length - piece.length;
-        // A command that goes on after a loss has all of its output in the file.
+        // Retried, so that the file is complete if the command survives the loss of the connection.
         await this.#write(piece).catch((error: unknown) => {
           if (!isWorkspaceError(error, "lost")) throw error;
           return this.#write(piece);

@@ -37,18 +37,18 @@ it.each([
   ["Capture d'\u00E9cran.png", "Capture d\u2019e\u0301cran.png"],
   ["it's.txt", "it\u2019s.txt"],
   ["odd\u00A0name.txt", "odd\u00A0name.txt"],
-])("finds %s under the spelling on disk", async (written, onDisk) => {
+])("finds %s under its spelling on disk", async (written, onDisk) => {
   writeFileSync(join(directory, onDisk), "");
   const found = await existingPath(written, { ...base, cwd: directory });
   expect(found).toBe(join(directory, onDisk));
 });
 
-it("keeps the plain path when no spelling exists", async () => {
+it("keeps the plain path if no other spelling exists", async () => {
   const found = await existingPath("none", { ...base, cwd: directory });
   expect(found).toBe(join(directory, "none"));
 });
 
-it("takes a name with @ as it is where that file or folder exists", async () => {
+it("takes a name with @ literally if such a file or folder exists", async () => {
   writeFileSync(join(directory, "@notes"), "");
   mkdirSync(join(directory, "@scope"));
   const own = { ...base, cwd: directory };
@@ -58,7 +58,7 @@ it("takes a name with @ as it is where that file or folder exists", async () => 
   expect(await resolvePath("@/etc/x", own)).toBe("/etc/x");
 });
 
-it("writes paths as the workspace does, whatever this machine is", async () => {
+it("writes paths in the workspace's notation, whatever this machine is", async () => {
   const windows = { ...base, cwd: "C:\\work", homeDirectory: "C:\\Users\\me", isWindows: true };
   expect(await resolvePath("a/b.ts", windows)).toBe("C:\\work\\a\\b.ts");
   expect(await resolvePath("~/x", windows)).toBe("C:\\Users\\me\\x");

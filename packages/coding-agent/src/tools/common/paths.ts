@@ -4,14 +4,14 @@ import { ToolError } from "@tau-agent/agent";
 import { isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { keyFileRefusal, type ProtectedFiles, type Sandbox } from "@tau-agent/system";
 
-/** Where relative paths and `~` lead, in the notation of the workspace. */
+/** The base of relative paths and `~`, in the notation of the workspace. */
 export interface PathBase {
   readonly cwd: string;
   readonly homeDirectory: string;
   readonly workspace: Pick<Workspace, "id" | "stat">;
-  /** Whether the workspace has paths of Windows; default as this machine. */
+  /** Whether the workspace uses Windows paths; default as on this machine. */
   readonly isWindows?: boolean | undefined;
-  /** Files that no tool opens, by any name. */
+  /** Files that no tool may open, by any path. */
   readonly protectedFiles?: ProtectedFiles | undefined;
   readonly sandbox?: Pick<Sandbox, "hostPath" | "refuseRead" | "mayRead"> | undefined;
 }
@@ -20,19 +20,19 @@ type PureBase = Pick<PathBase, "cwd" | "homeDirectory" | "isWindows">;
 
 const oddSpaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
 
-/** How a workspace writes paths. */
+/** The path functions for a workspace's notation. */
 export function pathsOf({ isWindows = sep === "\\" }: Pick<PathBase, "isWindows">) {
   return isWindows ? win32 : posix;
 }
 
 /**
- * Makes a path as a model writes it absolute: `@path`, `~/path`, `file://`, odd spaces, relative. A
- * name that begins with `@` is taken as it is where there is such a file or folder.
+ * Makes a path from a model absolute: `@path`, `~/path`, `file://`, unusual spaces, relative paths.
+ * A name that begins with `@` is taken literally if such a file or folder exists.
  *
- * @throws {ToolError} for a file that holds keys, or that the sandbox closes
+ * @throws {ToolError} for a file that contains keys, or that the sandbox closes
  */
 export async function resolvePath(written: string, base: PathBase): Promise<string> {
-  // Without a look, so that calls for one file keep their order.
+  // Decided without I/O if possible, so that calls for one file keep their order.
   const literal = written.startsWith("@") && (await isLiteral(written, base));
   const named = literal ? pathsOf(base).resolve(base.cwd, written) : absolutePath(written, base);
   const path = base.sandbox?.hostPath(named) ?? named;
@@ -40,18 +40,18 @@ export async function resolvePath(written: string, base: PathBase): Promise<stri
   return path;
 }
 
-/** Whether a path leads to a file that holds keys, or that the sandbox closes; for searches. */
+/** Whether a path leads to a file that contains keys, or that the sandbox closes; for searches. */
 export function isProtected(path: string, { protectedFiles, sandbox }: Partial<PathBase>): boolean {
   return sandbox?.mayRead(path) === false || protectedFiles?.paths.has(path) === true;
 }
 
-/** What is really opened is judged once it is open; this names the path as the model wrote it. */
+/** The opened file itself is checked later; this refuses the path as the model wrote it. */
 function refuseClosed(path: string, written: string, { protectedFiles, sandbox }: PathBase): void {
   sandbox?.refuseRead(path, written);
   if (protectedFiles?.paths.has(path)) throw new ToolError(keyFileRefusal(written));
 }
 
-/** The path that a model means, as {@link resolvePath}, without a look at what is there. */
+/** The path that a model refers to, as {@link resolvePath}, without checking what exists. */
 export function absolutePath(written: string, base: PureBase): string {
   const { isAbsolute, join, resolve, sep: separator } = pathsOf(base);
   const plain = written.replace(oddSpaces, " ");
@@ -64,7 +64,7 @@ export function absolutePath(written: string, base: PureBase): string {
   return isAbsolute(path) ? resolve(path) : resolve(base.cwd, path);
 }
 
-/** Whether a name with `@`, or the folder `@scope` of `@scope/file`, is there; `@` alone marks a path. */
+/** Whether a name with `@`, or the folder `@scope` of `@scope/file`, exists; a plain `@` only marks a path. */
 async function isLiteral(written: string, { cwd, workspace, ...base }: PathBase): Promise<boolean> {
   const { resolve } = pathsOf(base);
   const [scope = ""] = written.split("/", 1);
@@ -77,8 +77,8 @@ async function isLiteral(written: string, { cwd, workspace, ...base }: PathBase)
 }
 
 /**
- * Opens a file that should exist by the path that a model means. macOS writes names with other spaces,
- * accents and apostrophes than models do, so where there is nothing these spellings are tried, too.
+ * Opens a file that should exist by the path that a model means. macOS uses other spaces, accents and apostrophes in
+ * names than models do, so if the file is missing, these spellings are tried, too.
  */
 export async function openExisting<Opened>(
   written: string,
@@ -89,7 +89,7 @@ export async function openExisting<Opened>(
   const others = otherSpellings(written, path, base);
   if (others.length === 0) return open(path);
   const look = () => firstThere(others, base);
-  // Far away, a question costs less than the time to ask it later.
+  // In a remote workspace, querying in advance costs less than waiting for a later query.
   const early = base.workspace.id === "local" ? undefined : look();
   try {
     return await open(path);
@@ -102,7 +102,7 @@ export async function openExisting<Opened>(
   }
 }
 
-/** The path of a file that should exist; where there is none, the one that the model means. */
+/** The path of a file that should exist; if it is missing, the path as the model wrote it. */
 export async function existingPath(written: string, base: PathBase): Promise<string> {
   const path = await resolvePath(written, base);
   const others = otherSpellings(written, path, base);
@@ -138,7 +138,7 @@ function otherSpellings(written: string, path: string, base: PathBase): readonly
   return [...spellings];
 }
 
-/** With forward slashes, as models and globs write paths. */
+/** A path with forward slashes, as in globs and as models write paths. */
 export function toPosix(path: string, base: Pick<PathBase, "isWindows"> = {}): string {
   const { sep: separator } = pathsOf(base);
   return separator === "/" ? path : path.replaceAll(separator, "/");
@@ -148,7 +148,7 @@ function fromFileUrl(url: string, { isWindows }: PureBase): string {
   try {
     return fileURLToPath(url, { windows: isWindows });
   } catch {
-    // Not a valid URL (a bare % or a host), so use the text after the scheme as it is.
+    // Not a valid URL (a bare % or a host), so the text after the scheme is used literally.
     return pathsOf({ isWindows }).resolve(url.slice("file://".length));
   }
 }

@@ -2,17 +2,17 @@ import type { Workspace, WorkspaceError } from "@tau-agent/rpc-protocol/workspac
 import type { ToolEnvironment } from "@tau-agent/system";
 import { reachOf } from "./file-problem.ts";
 
-/** What one answer of a workspace that is far away holds. */
+/** The maximum bytes in one answer of a remote workspace. */
 const answerBytes = 4 * 1024 * 1024;
-/** Here it costs little to ask again, and more to hold it all. */
+/** On this machine, another read is cheap, and holding everything in memory is not. */
 const localBytes = 1024 * 1024;
 
-/** How much is read at once; what is shorter is the end of a file. */
+/** How much to read at once; a shorter chunk means the end of a file. */
 export function chunkBytesOf({ id }: Pick<Workspace, "id">): number {
   return id === "local" ? localBytes : answerBytes;
 }
 
-/** The bytes of a file from its beginning, in pieces; at least one. */
+/** The bytes of a file from the beginning, in chunks; at least one chunk. */
 export async function* readChunks(
   path: string,
   environment: Pick<ToolEnvironment, "workspace" | "sandbox">,
@@ -31,7 +31,7 @@ export async function* readChunks(
   }
 }
 
-/** The bytes of a file; undefined when there are more than that. */
+/** The bytes of a file; undefined if there are more than the limit. */
 export async function readWhole(
   path: string,
   environment: Pick<ToolEnvironment, "workspace" | "sandbox">,
@@ -48,7 +48,7 @@ export async function readWhole(
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, length);
 }
 
-/** Whether what a call failed for is neither a file nor a folder. */
+/** Whether a call failed because its path is neither a file nor a folder. */
 export async function isOtherKind(
   { path }: WorkspaceError,
   { workspace }: Pick<ToolEnvironment, "workspace">,

@@ -1,13 +1,13 @@
 const maxEntries = 200;
 
 /**
- * Remembers which files were shown truncated, so that a model cannot write a part back as the
- * whole.
+ * Remembers which files were shown truncated, so that a model cannot write a part back as the whole
+ * file.
  */
 export class ReadLedger {
   readonly #views = new Map<string, string>();
 
-  /** Notes what was shown of a file, or with `undefined` that all of it was. */
+  /** Notes the truncated view of a file, or with `undefined` that it was shown completely. */
   note(file: string, truncatedView: string | undefined): void {
     this.#views.delete(file);
     if (truncatedView === undefined) return;
@@ -16,7 +16,7 @@ export class ReadLedger {
     if (this.#views.size > maxEntries && oldest !== undefined) this.#views.delete(oldest);
   }
 
-  /** Whether `content` is exactly the cut view of the file that was last shown. */
+  /** Whether `content` is exactly the truncated view of the file that was last shown. */
   isTruncatedView(file: string, content: string): boolean {
     const view = this.#views.get(file);
     return view !== undefined && view === fingerprint(content);

@@ -5,7 +5,7 @@ export type ObjectSchema = {
   readonly required: readonly string[];
 };
 
-/** Schema of one argument. */
+/** The schema of one argument. */
 type PropertySchema = { readonly description?: string } & (
   | { readonly type: "string"; readonly enum?: readonly string[] }
   | { readonly type: "number" | "boolean" }
@@ -27,7 +27,7 @@ type ValueOf<Property> = Property extends { readonly type: "string" }
         ? readonly ArgumentsOf<Items>[]
         : never;
 
-/** The type of the arguments that fit a schema written `as const`. */
+/** The type of the arguments of a schema written `as const`. */
 export type ArgumentsOf<Schema extends ObjectSchema> = {
   readonly [Name in keyof Schema["properties"] as Name extends Schema["required"][number]
     ? Name

@@ -10,18 +10,18 @@ import { fileProblem, reachOf } from "./file-problem.ts";
 import { openExisting, pathsOf, toPosix } from "./paths.ts";
 import { isOtherKind } from "./read-chunks.ts";
 
-/** The most matches that are looked through for those that may be shown. */
+/** The maximum number of matches that are examined to find those that may be shown. */
 const maxMatches = 100_000;
 
-/** Where to search, and what of it is shown. */
+/** Where to search, and what may be shown. */
 export interface SearchedPlace {
   /** The `path` argument of the tool. */
   readonly written: string | undefined;
-  /** Leaves out single results; rules of permissions and of the sandbox. */
+  /** Filters single results by the rules of permissions and the sandbox. */
   readonly mayShow: (path: string) => boolean;
 }
 
-/** What a search found that may be shown, and the path that it began at. */
+/** The matches that may be shown, and the path at which the search started. */
 export async function searchPlaces(
   request: Omit<WorkspaceSearchRequest, "path" | "within">,
   { written, mayShow }: SearchedPlace,
@@ -36,7 +36,7 @@ export async function searchPlaces(
       const isClosed = await environment.closedBelow?.(request.kind, path);
       const isShown = (match: WorkspaceMatch) => {
         const file = match.path.endsWith(sep) ? match.path.slice(0, -1) : match.path;
-        // A rule closes what is below the searched folder, not a file that is named.
+        // A rule closes files below the searched folder, but not a file that the call names.
         return mayShow(file) && (file === path || isClosed?.(file) !== true);
       };
       const search = (limit: number) =>
@@ -64,7 +64,7 @@ async function searchOnce(
   return searchByListing(workspace, request);
 }
 
-/** Asks for more where some of what was found is not shown. */
+/** Searches again with a higher limit if some matches are not shown. */
 async function searchUntilFull(
   wanted: number,
   search: (limit: number) => Promise<WorkspaceSearchResult>,
@@ -74,7 +74,7 @@ async function searchUntilFull(
     const { matches, truncated } = await search(limit);
     const shown = matches.filter(isShown);
     const isEnough = shown.length >= wanted || !truncated;
-    // Fewer than the limit: the answer would be too large with more.
+    // Fewer than the limit: more matches would make the answer too large.
     if (isEnough || matches.length < limit || limit >= maxMatches) {
       const isMore = truncated || shown.length > wanted;
       return { matches: shown.slice(0, wanted), truncated: isMore };
@@ -112,7 +112,7 @@ async function searchProblem(
   return fileProblem(error, { action: "search", shown }, environment);
 }
 
-/** A path of a result as a model reads it: with slashes, from the searched folder. */
+/** A result's path for the model: with slashes, relative to the searched folder. */
 export function relativeTo(root: string, path: string, environment: ToolEnvironment): string {
   const { sep } = pathsOf(environment);
   const prefix = root.endsWith(sep) ? root : root + sep;

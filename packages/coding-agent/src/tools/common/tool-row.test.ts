@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { createTool, toolRow } from "./tool-row.ts";
 
-it("loads the code of a tool at its first call, once, and again when that failed", async () => {
+it("loads the code of a tool once, at its first call, and again if that failed", async () => {
   const run = async () => ({ content: [] });
   const load = vi.fn().mockRejectedValueOnce(new Error("no such file")).mockResolvedValue(run);
   const tool = createTool(

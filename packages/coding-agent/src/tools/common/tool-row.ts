@@ -5,14 +5,14 @@ import type { SessionJobs } from "../../jobs/session-jobs.ts";
 import type { ReadLedger } from "./read-ledger.ts";
 import type { ArgumentsOf, ObjectSchema } from "./schema.ts";
 
-/** What the built-in tools of one session share. */
+/** The environment that a session's built-in tools share. */
 export type BuiltinEnvironment = ToolEnvironment & {
   readonly readLedger: ReadLedger;
-  /** The session's background jobs; undefined for tools without a session. */
+  /** The session's background jobs; undefined for tools outside of a session. */
   readonly jobs?: SessionJobs | undefined;
 };
 
-/** The type of the arguments that fit a schema, as far as the schema says it in known words. */
+/** The type of the arguments of a schema, as far as its keywords are known here. */
 type ArgumentsFor<Schema> = Schema extends ObjectSchema
   ? ArgumentsOf<Schema>
   : Record<string, unknown>;
@@ -35,14 +35,14 @@ interface RowParts<Name extends string, Environment>
     | "callsByName"
   > {
   readonly name: Name;
-  /** Text for the model; where it depends on the session, a function that is called once for each. */
+  /** The text for the model; if it depends on the session, a function that is called once per session. */
   readonly description: string | ((environment: Environment) => () => string);
-  /** For the order of calls: whether this one only reads. */
+  /** For the order of calls: whether this call only reads. */
   readonly isReadOnlyCall?: (
     args: Record<string, unknown>,
     environment: Environment,
   ) => boolean | Promise<boolean>;
-  /** For the order of calls: the real path of the file that this one writes. */
+  /** For the order of calls: the real path of the file that this call writes. */
   readonly writtenPath?: (
     args: Record<string, unknown>,
     environment: Environment,
@@ -51,7 +51,7 @@ interface RowParts<Name extends string, Environment>
 
 interface TypedRow<Name extends string, Properties, Required, Environment>
   extends RowParts<Name, Environment> {
-  /** The schema of each argument, and the names of those that every call needs. */
+  /** The schema of each argument, and the names of the required ones. */
   readonly properties: Properties;
   readonly required?: Required;
   /** Loads the code that runs the tool; called at its first use. */
@@ -60,16 +60,16 @@ interface TypedRow<Name extends string, Properties, Required, Environment>
   >;
 }
 
-/** Everything about a tool, in one place; its code is behind `load`. */
+/** Everything about a tool in one place, with its code behind `load`. */
 export interface ToolRow<Name extends string, Environment> extends RowParts<Name, Environment> {
   readonly parameters: AgentTool["parameters"];
   readonly load: () => Promise<Run<Record<string, unknown>, Environment>>;
 }
 
-/** A tool whose name types know. */
+/** A tool whose name is known to the type system. */
 export type NamedTool<Name extends string> = AgentTool & { readonly name: Name };
 
-/** Ties the type of the arguments to the schema; the loop checks them against it before the call. */
+/** Ties the type of the arguments to the schema, against which the agent loop validates them before the call. */
 export function toolRow<
   const Name extends string,
   const Properties extends Readonly<Record<string, unknown>>,
@@ -81,13 +81,13 @@ export function toolRow<
   return { ...rest, parameters } as unknown as ToolRow<Name, Environment>;
 }
 
-/** What a call of a tool does. */
+/** The function that runs a tool call. */
 export type Execute = AgentTool["execute"];
 
 /**
- * The tool of a row in one session; loads and reads nothing yet.
+ * Creates a row's tool for a session; loads and reads nothing yet.
  *
- * @param around - what a call does beside what the row says
+ * @param around - wraps the execution of a call
  */
 export function createTool<Name extends string, Environment>(
   row: ToolRow<Name, Environment>,
@@ -103,12 +103,14 @@ export function createTool<Name extends string, Environment>(
     ...(isReadOnlyCall && { isReadOnlyCall: (args) => isReadOnlyCall(args, environment) }),
     ...(writtenPath && { writtenPath: (args) => writtenPath(args, environment) }),
     execute: around(async (args, call) => {
-      // An import costs as much as a small file, also of what is loaded (row "`read` turn: CPU").
+      // Kept, because an import costs as much as a small file, even of a loaded module (row "`read`
+      // turn: CPU").
       run ??= await load();
       return run(args, environment, call);
     }),
   };
   if (typeof text === "string") return tool;
-  // With a getter an object takes five times the memory, and each session has twenty tools.
+  // Only where needed: a getter makes an object five times as large, and each session has twenty
+  // tools.
   return Object.defineProperty(tool, "description", { get: text(environment), enumerable: true });
 }

@@ -5,7 +5,7 @@ import { runEditTool } from "../edit/edit.ts";
 import { runWriteTool } from "../write/write.ts";
 import { ReadLedger } from "./read-ledger.ts";
 
-/** A tree in which a subagent works, beside a folder it must not change. */
+/** The tree of an isolated subagent, next to a folder that the subagent must not change. */
 function isolated() {
   const workspace = new Workspace();
   onTestFinished(() => workspace[Symbol.dispose]());
@@ -32,7 +32,7 @@ describe("a subagent in an isolated tree", () => {
     ["a link to a folder", "../outside", "link/c.txt", false],
     ["a link to a file that is not there", "../outside/new.txt", "link", true],
     ["a link to a folder that is not there", "../outside/made", "link/new.txt", true],
-  ])("writes nothing through %s", async (_, target, path, isAbsolute) => {
+  ])("cannot write through %s", async (_, target, path, isAbsolute) => {
     const { workspace, write, outside, root } = isolated();
     const shown = isAbsolute ? target.replace("../outside", outside) : target;
     symlinkSync(shown, workspace.path("tree/link"));
@@ -44,7 +44,7 @@ describe("a subagent in an isolated tree", () => {
     expect(existsSync(workspace.path("outside/made"))).toBe(false);
   });
 
-  it("edits nothing through a link out of it, and nothing beside it", async () => {
+  it("cannot edit through a link out of its tree, or next to its tree", async () => {
     const { workspace, edit, outside } = isolated();
     symlinkSync(outside, workspace.path("tree/inner/link"));
     await expect(edit("inner/link/c.txt")).rejects.toThrow("inner/link is a link that leads out");
@@ -54,7 +54,7 @@ describe("a subagent in an isolated tree", () => {
     expect(workspace.read("outside/c.txt")).toBe("c\n");
   });
 
-  it("writes through links that stay in it, and into new folders", async () => {
+  it("can write through links that stay inside its tree, and into new folders", async () => {
     const { workspace, write, root } = isolated();
     symlinkSync("inner", workspace.path("tree/link"));
     symlinkSync(`${root}/a.txt`, workspace.path("tree/absolute"));

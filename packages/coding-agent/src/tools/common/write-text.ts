@@ -8,7 +8,7 @@ export interface WrittenText {
   readonly signal: AbortSignal;
 }
 
-/** Writes a text where the session's tools write. */
+/** Writes a text in the place where the session's tools write. */
 export async function writeText(
   file: string,
   { shown, text, signal }: WrittenText,

@@ -18,14 +18,15 @@ interface PlacedEdit extends TextEdit, Match {
 /** A file after its edits. */
 export interface EditedText {
   readonly text: string;
-  /** For the model: which of the texts did not match exactly, and why. */
+  /** For the model: which texts did not match exactly, and why. */
   readonly notes: readonly string[];
 }
 
 /**
- * Applies all edits to a file's content, or none. Every byte outside of what they change stays.
+ * Applies all edits to a file's content, or none. All other bytes stay the same.
  *
- * @throws {ToolError} a text is missing, not unique, overlaps another, or nothing would change
+ * @throws {ToolError} if a text is missing, not unique or overlaps another, or if nothing would
+ *   change
  */
 export async function applyEdits(
   path: string,
@@ -55,7 +56,7 @@ export async function applyEdits(
   return { text: result, notes: placed.flatMap((edit) => noteOn(edit, file.text)) };
 }
 
-/** Why a match is not exact, for the model to know what the file really has. */
+/** Why a match is not exact, so that the model knows the file's real content. */
 function noteOn(edit: PlacedEdit, content: string): string[] {
   const { name, spelling, looseness, start, end } = edit;
   const reasons = spelling.words === undefined ? [] : [spelling.words];
@@ -92,7 +93,7 @@ async function placeEdits(
     else if (match !== undefined) placed.push({ ...edit, ...match });
     else if (count === 0) throw missing(path, name, content, oldText);
     else {
-      // Among many texts, the second occurrence of one ended the search for it.
+      // In a search for many texts, the second occurrence ended the search for a text.
       const [counted] = await finder.findAll([oldText]);
       throw ambiguous(path, name, counted?.count ?? count);
     }

@@ -4,12 +4,12 @@ import { boundedDetails } from "./bounded-details.ts";
 
 const lines = (count: number, text: string) => `${text}\n`.repeat(count);
 
-it("keeps a change of usual size as it is", async () => {
+it("keeps a change of typical size unchanged", async () => {
   const change = await describeChange("a.txt", lines(400, "old"), lines(400, "new"));
   expect(boundedDetails(change)).toBe(change);
 });
 
-it("cuts the diff of a huge change, leaves its patch out, and says so", async () => {
+it("truncates the diff of a huge change, omits its patch, and says so", async () => {
   const change = await describeChange("a.txt", lines(50_000, "old"), lines(50_000, "new"));
   const { diff, patch, firstChangedLine, truncation } = boundedDetails(change);
   expect(diff.length).toBeLessThan(60_000);

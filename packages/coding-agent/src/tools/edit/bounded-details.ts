@@ -1,18 +1,18 @@
 import { type ChangeDetails, splitLines, truncateHead } from "@tau-agent/system";
 
-/** What an event and the session file keep of a change. */
+/** The description of a change in events and the session file. */
 export interface BoundedDetails {
   readonly diff: string;
-  /** Left out if it is too long: a part of it would be another change. */
+  /** Omitted if too long, because a part of it would be a different change. */
   readonly patch?: string;
   readonly firstChangedLine?: number;
-  /** There if something was cut: how much there was. */
+  /** Set if something was truncated: the original sizes. */
   readonly truncation?: { readonly diffLines: number; readonly patchBytes: number };
 }
 
 const maxPatchBytes = 256 * 1024;
 
-/** Cuts the description of a huge change: the diff like the output of tools, and the patch as a whole. */
+/** Limits the description of a huge change: the diff is truncated like tool output, and the patch is omitted. */
 export function boundedDetails(change: ChangeDetails): BoundedDetails {
   const { patch, ...rest } = change;
   const shown = truncateHead(change.diff);

@@ -2,7 +2,9 @@ const maxLines = 20_000;
 const maxLineLength = 400;
 const minimumLikeness = 0.5;
 
-/** The line most similar to the first non-empty line of `wanted`, if any is similar. */
+/**
+ * The line most similar to the first non-empty line of `wanted`; undefined if no line is similar.
+ */
 export function closestLine(
   content: string,
   wanted: string,
@@ -21,7 +23,7 @@ export function closestLine(
   return found;
 }
 
-/** Pairs of adjacent characters of a line, without blanks, with their counts. */
+/** The pairs of adjacent characters in a line, without spaces, with their counts. */
 function pairsOf(line: string): Map<string, number> {
   const text = line.slice(0, maxLineLength).replace(/\s+/g, "");
   const pairs = new Map<string, number>();
@@ -32,7 +34,7 @@ function pairsOf(line: string): Map<string, number> {
   return pairs;
 }
 
-/** From 0 (nothing in common) to 1 (the same). */
+/** From 0 (nothing in common) to 1 (equal). */
 function likenessOf(left: Map<string, number>, right: Map<string, number>): number {
   let common = 0;
   let total = 0;

@@ -31,7 +31,7 @@ export const editTool = toolRow({
   load: async () => (await import("./edit.ts")).runEditTool,
 });
 
-/** Accepts `edits` as JSON text or as a single object, as some models send it. */
+/** Accepts `edits` as JSON text or as a single object, because some models send them that way. */
 function prepareEditArguments(received: Record<string, unknown>): Record<string, unknown> {
   const edits = parsed(received.edits);
   if (edits === undefined || edits === null) {

@@ -5,12 +5,12 @@ interface Difference {
   readonly without: (line: string) => string;
 }
 
-/** Every way in which a loose match may differ, in the order in which they are taken out. */
+/** The ways in which a loose match may differ, in the order in which they are removed. */
 const differences: readonly Difference[] = [
   { words: "curly quotes", without: plainQuotes },
   {
     words: "dashes, spaces or other special characters",
-    // Quotes are told apart above; their curly forms must survive here.
+    // Curly quotes are compared above, so they must be kept here.
     without: (line) => line.replace(/[^\u2018-\u201F\u2032\u2033]+/g, plain),
   },
   { words: "blanks at line ends", without: (line) => line.trimEnd() },
@@ -19,7 +19,7 @@ const differences: readonly Difference[] = [
   { words: "the kind of quotes", without: (line) => line.replace(/["`]/g, "'") },
 ];
 
-/** In words: how a text differs from the place in the file where it was found. */
+/** Describes how a text differs from the place in the file where it was found. */
 export function describeDifferences(oldText: string, region: string): string {
   const given = oldText.split("\n");
   const actual = region.split("\n");

@@ -49,7 +49,7 @@ describe("one replacement", () => {
     expect(workspace.read("f.txt")).toBe("one\n2\nthree\n");
   });
 
-  it("describes a huge change in part only", async () => {
+  it("describes only a part of a huge change", async () => {
     workspace.write({ "f.txt": "one\n" });
     const result = await edit({ oldText: "one", newText: "another line\n".repeat(200_000) });
     expect(result.details).toMatchObject({ truncation: { diffLines: expect.any(Number) } });
@@ -108,7 +108,7 @@ describe("one replacement", () => {
     );
   });
 
-  it("keeps the mode, and follows a link instead of replacing it", async () => {
+  it("keeps the file mode, and follows a link instead of replacing it", async () => {
     workspace.write({ "real.sh": "old" });
     chmodSync(workspace.path("real.sh"), 0o750);
     symlinkSync(workspace.path("real.sh"), workspace.path("f.txt"));
@@ -119,7 +119,7 @@ describe("one replacement", () => {
 });
 
 describe("several replacements", () => {
-  it("are all looked up in the original", async () => {
+  it("are all looked up in the original text", async () => {
     workspace.write({ "f.txt": "a b c\n" });
     const edits = [
       { oldText: "c", newText: "a" },
@@ -129,7 +129,7 @@ describe("several replacements", () => {
     expect(workspace.read("f.txt")).toBe("b2 b a\n");
   });
 
-  it("change nothing when one of them fails", async () => {
+  it("change nothing if one of them fails", async () => {
     const edits = [
       { oldText: "a", newText: "b" },
       { oldText: "nowhere", newText: "c" },
@@ -147,7 +147,7 @@ describe("several replacements", () => {
     );
   });
 
-  it("may come as JSON text or as one object", () => {
+  it("are also accepted as JSON text or as a single object", () => {
     const one = { oldText: "a", newText: "b" };
     const expected = { path: "f", edits: [one] };
     expect(editTool.prepareArguments?.({ path: "f", edits: JSON.stringify([one]) })).toEqual(
@@ -168,7 +168,7 @@ describe("several replacements", () => {
   });
 });
 
-describe("a refused edit leaves the file alone and says why", () => {
+describe("a refused edit leaves the file unchanged and says why", () => {
   it.each([
     ["const value = 1;\nlet x;", "const valeu = 1;", 'The closest is line 1: "const value = 1;".'],
     ["a\nb", "zzz\nyyy", "Read the file and copy the text from it."],
@@ -178,11 +178,11 @@ describe("a refused edit leaves the file alone and says why", () => {
     ["text", "", "oldText is empty, but f.txt is not"],
     ["text", "same", "Could not find the exact text in f.txt: oldText must match"],
     ["ﬁx", "ix", "Could not find the exact text in f.txt: oldText must match"],
-  ])("%j does not take %j", async (content, oldText, expected) => {
+  ])("when %j does not take %j", async (content, oldText, expected) => {
     expect(await refusal(content, { oldText, newText: "new" })).toContain(expected);
   });
 
-  it("when nothing would change, or something is missing", async () => {
+  it("when nothing would change, or an argument is missing", async () => {
     expect(await refusal("a", { oldText: "a", newText: "a" })).toContain("identical");
     expect(await refusal("a", { oldText: "a" })).toContain("newText is missing");
     expect(await refusal("a", {})).toContain("Nothing to do");
@@ -193,7 +193,7 @@ describe("a refused edit leaves the file alone and says why", () => {
     expect(message).toContain("f.txt is not valid UTF-8");
   });
 
-  it("when there is no such file, or it is a directory", async () => {
+  it("when the file does not exist or is a directory", async () => {
     await expect(edit({ path: "none", oldText: "a", newText: "b" })).rejects.toThrow(
       "File not found: none. Check the path with ls or find.",
     );

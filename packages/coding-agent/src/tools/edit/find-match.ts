@@ -4,16 +4,16 @@ import { type Looseness, type LooseText, loosen } from "./loose-text.ts";
 import { areMany, eachOccurrence } from "./many-texts.ts";
 import { type Spelling, spellings } from "./spellings.ts";
 
-/** A place in a text, and how the wanted text was read to be found there. */
+/** A range in a text, and how the wanted text was interpreted to match there. */
 export interface Match {
   readonly start: number;
   readonly end: number;
   readonly spelling: Spelling;
-  /** Undefined for a match of every character. */
+  /** Undefined for an exact match. */
   readonly looseness?: Looseness;
 }
 
-/** The place of a text if there is exactly one, and how many there are. */
+/** The match if there is exactly one, and the number of matches. */
 export interface Found {
   readonly count: number;
   readonly match?: Match;
@@ -21,13 +21,16 @@ export interface Found {
 
 type Place = Pick<Match, "start" | "end">;
 
-/** From here on, commands of clients get their turn between two passes. */
+/**
+ * From this length on, the event loop gets a turn between two passes, so that commands of clients
+ * are answered.
+ */
 const longContent = 1_000_000;
 const ladder: readonly Looseness[] = ["typography", "blanks", "quotes"];
 
 /**
- * Looks for texts in one content: as they are first, then ever more loosely, then as if the model
- * had escaped them wrongly. The first way that finds anything decides.
+ * Searches a content for texts: first as they are, then with increasing looseness, and finally as
+ * if the model had escaped them wrongly. The first way that finds anything wins.
  */
 export class MatchFinder {
   readonly #content: string;
@@ -37,7 +40,7 @@ export class MatchFinder {
     this.#content = content;
   }
 
-  /** Of each text the place; of one that is there several times only that it is. */
+  /** The match of each text; for a text that occurs several times, only that it does. */
   async findAll(wanted: readonly string[]): Promise<Found[]> {
     const results = new Map<number, Found>();
     for (const spelling of spellings) {
@@ -76,7 +79,7 @@ export class MatchFinder {
     const { starts, ends } = content;
     const loose = texts.map((text) => {
       const { text: read } = loosen(text, looseness);
-      // Blanks alone would be found everywhere.
+      // Spaces alone would match everywhere.
       return read.trim() === "" ? "" : read;
     });
     return allPositions(content.text, loose, (index, start) => {
@@ -88,7 +91,7 @@ export class MatchFinder {
     });
   }
 
-  /** Takes in the indentation that the wanted text has; undefined when the blocks differ. */
+  /** Extends a match over the indentation of the wanted text; undefined if the blocks differ. */
   #withIndentation({ start, end }: Place, wanted: string): Place | undefined {
     const content = this.#content;
     if (/^[ \t]+\S/.test(wanted)) {
@@ -101,7 +104,7 @@ export class MatchFinder {
   }
 }
 
-/** How the lines of a match are indented, in the wanted text and in the content. */
+/** How the lines of a match are indented, both in the wanted text and in the content. */
 export function indentsOf(content: string, { start, end }: Place, wanted: string): IndentMap {
   const indents = new IndentMap();
   const lines = content.slice(start, end).split("\n");
@@ -120,7 +123,7 @@ export function indentsOf(content: string, { start, end }: Place, wanted: string
   return indents;
 }
 
-/** Where the line begins, if only blanks come before; it need not be short. */
+/** The start of the line if only spaces precede the position, however many there are. */
 function blankLineStart(content: string, end: number): number | undefined {
   for (let at = end; at > 0; at--) {
     const before = content.charAt(at - 1);
@@ -139,7 +142,7 @@ function found({ count, first }: Hits, how: Pick<Match, "spelling" | "looseness"
   return count === 1 && first !== undefined ? { count, match: { ...first, ...how } } : { count };
 }
 
-/** Where texts are; an empty one is nowhere. */
+/** The positions of texts; an empty text has none. */
 function allPositions(
   content: string,
   texts: readonly string[],
@@ -166,16 +169,18 @@ function allPositions(
   return hits;
 }
 
-/** At most this many overlapping places that do not match are compared; each costs the whole text. */
+/**
+ * The maximum number of overlapping candidates that fail the comparison; each comparison costs the length of the text.
+ */
 const maxMisses = 100;
 
-/** Counts the places of one text. */
+/** Counts the occurrences of one text. */
 class HitCount implements Hits {
   readonly #length: number;
   readonly #placeAt: (start: number) => Place | undefined;
   count = 0;
   first: Place | undefined;
-  /** Where the next place may begin. */
+  /** Where the next occurrence may begin. */
   next = 0;
   #misses = 0;
 
@@ -191,8 +196,8 @@ class HitCount implements Hits {
       this.first ??= place;
       this.count++;
     }
-    // Only the second may overlap the first: one overlap makes a match ambiguous, and to step
-    // through all of them would be quadratic.
+    // Only the second occurrence may overlap the first: one overlap already makes a match
+    // ambiguous, and checking all overlaps would be quadratic.
     const mayOverlap = this.count < 2 && this.#misses < maxMisses;
     this.next = start + (mayOverlap ? 1 : this.#length);
   }

@@ -1,15 +1,15 @@
-/** The blanks a line begins with. */
+/** The spaces and tabs at the start of a line. */
 export function indentOf(line: string): string {
   return /^[ \t]*/.exec(line)?.[0] ?? "";
 }
 
-/** Which indentation of a file an indentation of the model's text is. */
+/** Maps indentations of the model's text to those of the file. */
 export class IndentMap {
   readonly #known = new Map<string, string>();
   readonly #taken = new Map<string, string>();
   #isConsistent = true;
 
-  /** Notes a line of the model's text and the line of the file that it is. */
+  /** Notes a line of the model's text and the corresponding line of the file. */
   note(given: string, actual: string): void {
     const known = this.#known.get(given);
     const taken = this.#taken.get(actual);
@@ -18,12 +18,18 @@ export class IndentMap {
     this.#taken.set(actual, given);
   }
 
-  /** Whether lines as deep as each other in one text are so in the other: blocks stay blocks. */
+  /**
+   * Whether lines of equal depth in one text also have equal depth in the other, so that blocks
+   * stay blocks.
+   */
   get isConsistent(): boolean {
     return this.#isConsistent;
   }
 
-  /** The file's indentation for one of the model's text, also for depths that the match lacks. */
+  /**
+   * The file's indentation for one of the model's text, including depths that do not occur in the
+   * match.
+   */
   translate(given: string): string {
     const exact = this.#known.get(given);
     if (exact !== undefined) return exact;
@@ -39,7 +45,7 @@ export class IndentMap {
     return actual.endsWith(less) ? actual.slice(0, actual.length - less.length) : given;
   }
 
-  /** One step deeper in both texts, from the two closest depths that are known. */
+  /** The indentation of one further level in both texts, from the two closest known depths. */
   #step(): { readonly given: string; readonly actual: string } | undefined {
     const depths = [...(this.#known.has("") ? [] : [["", ""] as const]), ...this.#known].sort(
       ([left], [right]) => left.length - right.length,
@@ -67,7 +73,7 @@ export class IndentMap {
     return step.actual.repeat(count) + blanks.slice(count * step.given.length);
   }
 
-  /** A file with tabs takes no spaces, also where the match shows one depth only. */
+  /** Assumes one tab per level if the file uses tabs, even if the match shows only one depth. */
   #guessedStep(blanks: string): { readonly given: string; readonly actual: string } | undefined {
     const isTabbed = [...this.#known.values()].some((actual) => actual.includes("\t"));
     if (!isTabbed || !/^ +$/.test(blanks)) return undefined;

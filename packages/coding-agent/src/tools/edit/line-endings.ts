@@ -1,10 +1,10 @@
-/** A text with LF line ends, and the way back to the offsets of the original. */
+/** A text with LF line endings, and a mapping back to offsets in the original. */
 export class NormalizedText {
   readonly raw: string;
   readonly text: string;
-  /** The most frequent line end of the original. */
+  /** The most frequent line ending of the original. */
   readonly lineEnd: string;
-  /** Offsets in `text` of the LFs that stand for CR LF. */
+  /** Offsets in `text` of the LFs that replace CR LF. */
   readonly #pairs: number[] = [];
 
   constructor(raw: string) {
@@ -16,7 +16,7 @@ export class NormalizedText {
     this.lineEnd = mostFrequentLineEnd(raw, this.#pairs.length);
   }
 
-  /** The offset in the original of an offset in `text`. */
+  /** The original offset for an offset in `text`. */
   rawOffset(offset: number): number {
     let low = 0;
     let high = this.#pairs.length;
@@ -29,7 +29,7 @@ export class NormalizedText {
   }
 }
 
-/** Turns CR LF and CR into LF. */
+/** Converts CR LF and CR to LF. */
 export function toLineFeeds(text: string): string {
   return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
 }

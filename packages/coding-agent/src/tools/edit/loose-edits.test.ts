@@ -112,15 +112,15 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe("a text that is not exactly in the file", () => {
-  it.each(rows)("is found in spite of $title", async (row) => {
+describe("a text that does not match the file exactly", () => {
+  it.each(rows)("is found despite $title", async (row) => {
     const { file, text } = await edited(row.content, row.oldText, row.newText);
     expect(file).toBe(row.file);
     expect(text).toContain("oldText was not an exact match: ");
     expect(text).toContain(row.says);
   });
 
-  it("never goes before an exact one", async () => {
+  it("never takes precedence over an exact match", async () => {
     const { file, text } = await edited("\tx\n    x\n", "    x", "    y");
     expect(file).toBe("\tx\n    y\n");
     expect(text).toBe("Successfully replaced text in f.txt.");
@@ -141,7 +141,7 @@ describe("a text that is not exactly in the file", () => {
     expect(workspace.read("f.txt")).toBe(content);
   });
 
-  it("changes only what the model changed, whatever the file's blanks and quotes", async () => {
+  it("changes only what the model changed, whatever the file's spaces and quotes", async () => {
     const word = fc.constantFrom("alpha", "“b”", "it’s", "=", "(x)", "–");
     const blank = fc.constantFrom(" ", "  ", "\t", " \t");
     const line = fc
@@ -154,7 +154,7 @@ describe("a text that is not exactly in the file", () => {
         async (lines, n) => {
           const at = n % lines.length;
           const content = [...lines.slice(0, at), "\tkey = one ;", ...lines.slice(at)].join("\n");
-          // What a model makes of it: plain quotes and dashes, spaces, nothing at line ends.
+          // A typical copy by a model: plain quotes and dashes, normal spaces, no trailing spaces.
           const copied = content
             .split("\n")
             .map((text) => `    ${text.trim().replace(/[ \t]+/g, " ")}`)

@@ -1,12 +1,14 @@
-/** How far a text may be from the file's and still be the same. Each one includes those before it. */
+/** How much a text may differ from the file's and still match. Each level includes the previous ones. */
 export type Looseness = "typography" | "blanks" | "quotes";
 
-/** A text without what models get wrong when they copy, and where each of its characters was. */
+/**
+ * A text without the details that models copy wrongly, and the original position of each character.
+ */
 export interface LooseText {
   readonly text: string;
-  /** Per character: start of what it represents in the source. */
+  /** For each character, the start of what it represents in the source. */
   readonly starts: Uint32Array;
-  /** Per character: end of what it represents in the source. */
+  /** For each character, the end of what it represents in the source. */
   readonly ends: Uint32Array;
 }
 
@@ -14,13 +16,13 @@ const curlySingle = /[\u2018-\u201B\u2032]/g;
 const curlyDouble = /[\u201C-\u201F\u2033]/g;
 const dashes = /[\u2010-\u2015\u2212]/g;
 const spaces = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/g;
-/** A character with its combining marks: what Unicode normalization may turn into one character. */
+/** A character with its combining marks, which Unicode normalization may merge into one. */
 const clusters = /\P{M}\p{M}*|\p{M}+/gsu;
 
 /**
- * Takes out blanks at line ends, curly quotes, dashes, odd spaces and compatibility forms; with
- * `blanks` also indentation and how wide a blank is, with `quotes` also which quote it is. Line
- * breaks (LF) stay one to one.
+ * Removes trailing spaces, and normalises curly quotes, dashes, unusual spaces and compatibility
+ * forms. With `blanks` it also ignores indentation and the width of spaces, with `quotes` also the
+ * kind of quotes. Line breaks (LF) are kept one to one.
  */
 export function loosen(source: string, looseness: Looseness): LooseText {
   const sink = createSink(looseness, source.length);
@@ -47,7 +49,7 @@ function isAscii(source: string, start: number, end: number): boolean {
   return true;
 }
 
-/** A line without a string for each of its characters: files have millions of them. */
+/** Avoids a string for each character of an ASCII line: files have millions of them. */
 function addAscii(
   sink: Sink,
   source: string,
@@ -66,7 +68,7 @@ function addLine(sink: Sink, line: string, lineStart: number): void {
   for (const { 0: cluster, index } of line.trimEnd().matchAll(clusters)) {
     const [start, end] = [lineStart + index, lineStart + index + cluster.length];
     const piece = plain(cluster);
-    // Only a character of its own can be a blank or a quote.
+    // Only a single character can be a space or a quote.
     if (piece.length === 1) sink.addCode(piece.charCodeAt(0), start, end);
     else sink.addPiece(piece, start, end);
   }
@@ -97,7 +99,7 @@ function createSink(looseness: Looseness, expectedLength: number) {
     length++;
   }
 
-  /** Ligatures become several characters. */
+  /** Needed because a ligature becomes several characters. */
   function grow(): void {
     const [codes, starts, ends] = [ownCodes, ownStarts, ownEnds];
     ownCodes = new Uint16Array(starts.length * 2);
@@ -141,7 +143,7 @@ function createSink(looseness: Looseness, expectedLength: number) {
 
 type Sink = ReturnType<typeof createSink>;
 
-/** Plain characters for typographic ones. */
+/** Replaces typographic characters with plain ones. */
 export function plain(text: string): string {
   return plainMarks(plainMarks(text).normalize("NFKC"));
 }

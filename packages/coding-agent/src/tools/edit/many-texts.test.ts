@@ -4,7 +4,7 @@ import { applyEdits } from "./apply-edits.ts";
 import { MatchFinder } from "./find-match.ts";
 import { eachOccurrence } from "./many-texts.ts";
 
-it("reports the same places as a search for each text", () => {
+it("reports the same positions as a separate search for each text", () => {
   const piece = fc.constantFrom("a", "b", "ab", "aaaa", "    ", "line\n");
   const text = (max: number) => fc.array(piece, { maxLength: max }).map((parts) => parts.join(""));
   fc.assert(
@@ -26,7 +26,7 @@ it("reports the same places as a search for each text", () => {
 
 const line = (number: number) => `    line ${number} with some words in it, about fifty chars`;
 
-it("applies 2000 edits to a file of 10 MB in seconds", async () => {
+it("applies 2000 edits to a file of 10 MB within seconds", async () => {
   const content = Array.from({ length: 180_000 }, (_, index) => line(index)).join("\n");
   const edits = Array.from({ length: 2000 }, (_, index) => ({
     oldText: `${line(index * 90)}\n`,
@@ -39,7 +39,7 @@ it("applies 2000 edits to a file of 10 MB in seconds", async () => {
   expect(text.match(/^changed \d+$/gm)).toHaveLength(2000);
 });
 
-it("says which of many texts is missing, ambiguous, or not exact", async () => {
+it("reports which of many texts is missing, ambiguous, or not exact", async () => {
   const content = Array.from({ length: 40 }, (_, index) => `${line(index)}\n`).join("");
   const edits = Array.from({ length: 20 }, (_, index) => ({
     oldText: line(index * 2),
@@ -53,7 +53,7 @@ it("says which of many texts is missing, ambiguous, or not exact", async () => {
   expect(notes).toEqual([expect.stringContaining("edits[20].oldText was not an exact match")]);
 });
 
-it("lets others have their turn between the passes for loose texts in a large file", async () => {
+it("yields to the event loop between the passes for loose texts in a large file", async () => {
   const content = Array.from({ length: 50_000 }, (_, index) => line(index)).join("\n");
   const texts = Array.from({ length: 200 }, (_, index) => `\t${line(index * 200).trim()}`);
   let turns = 0;
@@ -68,7 +68,7 @@ it.each([
   ["behind text of a long line", `x ${"word ".repeat(300_000)}`, "\tword word"],
   ["with another indentation on each line", "\ta\n".repeat(300_000), "a\n a\n".repeat(5000)],
 ])(
-  "looks at a million places %s without a search through the file for each",
+  "examines a million positions %s without a search through the file for each",
   async (_, content, oldText) => {
     await expect(applyEdits("f", content, [{ oldText, newText: "x" }])).rejects.toThrow(
       "Could not find the exact text",

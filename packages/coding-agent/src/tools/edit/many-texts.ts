@@ -1,4 +1,4 @@
-/** From this many texts on, one pass for all of them is faster than a search for each. */
+/** From this number of texts on, one pass for all of them is faster than a search for each. */
 const minTexts = 16;
 const minWindow = 8;
 const maxWindow = 256;
@@ -12,7 +12,7 @@ export function areMany(texts: readonly string[]): boolean {
  * Reports where each of many texts occurs, with one pass over the content for each size of text
  * (Rabin and Karp's rolling hash) instead of one for each text.
  *
- * @param onFound - gets the index of the text; false ends the search for it.
+ * @param onFound - receives the index of the text; returning false ends the search for it
  */
 export function eachOccurrence(
   content: string,
@@ -37,7 +37,7 @@ interface Wanted {
   readonly onFound: (index: number, at: number) => boolean;
 }
 
-/** A text of a few characters is found soon, and soon a second time. */
+/** A text of a few characters is found quickly, and so is its second occurrence. */
 function searchShort(content: string, { texts, indices, onFound }: Wanted): void {
   for (const index of indices) {
     const text = texts[index] ?? "";
@@ -51,7 +51,7 @@ function searchShort(content: string, { texts, indices, onFound }: Wanted): void
 function searchWindow(content: string, window: number, { texts, indices, onFound }: Wanted): void {
   if (content.length < window) return;
   const byHash = new Map<number, number[]>();
-  // Most places do not match; this array rules them out without a map lookup.
+  // Most positions do not match; this array rules them out without a map lookup.
   const seen = new Uint8Array(1 << 16);
   for (const index of indices) {
     const hash = hashOf(texts[index] ?? "", window);

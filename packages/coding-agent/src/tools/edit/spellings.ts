@@ -1,20 +1,20 @@
-/** A way in which models write a text that is not how the file has it. */
+/** A way in which models misspell a text of the file. */
 export interface Spelling {
-  /** What the text is instead; the same conversion holds for the new text. */
+  /** Converts the misspelt text; the same conversion applies to the new text. */
   readonly convert: (text: string) => string;
-  /** Whether the conversion may be what the model meant. */
+  /** Whether the model may have made this mistake. */
   readonly fits: (oldText: string) => boolean;
-  /** For the model, when the converted text is found. */
+  /** The note for the model if the converted text is found. */
   readonly words: string | undefined;
 }
 
 const unescaped: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "" };
 
-/** In the order in which they are tried; what the model wrote comes first. */
+/** In the order of attempts; the text as the model wrote it comes first. */
 export const spellings: readonly Spelling[] = [
   { convert: (text) => text, fits: () => true, words: undefined },
   {
-    // The whole argument was escaped once too often.
+    // Handles a whole argument that was escaped once too often.
     convert: (text) =>
       text.replace(/\\([ntr"'`\\])/g, (_, kind: string) => unescaped[kind] ?? kind),
     fits: (text) => /\\[nt"'`\\]/.test(text),

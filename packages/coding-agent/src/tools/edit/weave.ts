@@ -2,23 +2,23 @@ import { diffLines } from "@tau-agent/system";
 import { type IndentMap, indentOf } from "./indentation.ts";
 import { type Looseness, loosen } from "./loose-text.ts";
 
-/** A change of a region of a file, as a model wants it. */
+/** The change of a region in a file that a model requests. */
 export interface RegionChange {
-  /** The region as the model sees it, with LF line ends. */
+  /** The region as the model wrote it, with LF line endings. */
   readonly oldText: string;
   readonly newText: string;
-  /** For new lines without a neighbour. */
+  /** The line ending for new lines without a neighbour. */
   readonly lineEnd: string;
   /** How `oldText` differs from the region, if it does. */
   readonly looseness?: Looseness | undefined;
-  /** How lines are indented in both. */
+  /** The indentation of lines in both texts. */
   readonly indents: IndentMap | undefined;
 }
 
 /**
- * What replaces `region` of a file. Lines that the model leaves alone keep every byte, changed lines
- * keep their line end and what the model did not change in them; new lines take the line end and the
- * indentation of their neighbours.
+ * The text that replaces `region` in a file. Lines that the model did not change keep every byte. Changed lines keep
+ * their line ending and everything that the model did not change in them. New lines get the line ending and indentation
+ * of their neighbours.
  */
 export async function weaveRegion(region: string, change: RegionChange): Promise<string> {
   const oldPieces = piecesOf(region);
@@ -51,7 +51,7 @@ export async function weaveRegion(region: string, change: RegionChange): Promise
   return joinPieces(output, change.lineEnd);
 }
 
-/** Blanks at the end of a line stay, too, unless the model brings its own. */
+/** Trailing spaces are kept, too, unless the model's text has its own. */
 function blanksAtEnd(fileLine: string, newText: string): string {
   return newText === newText.trimEnd() ? fileLine.slice(fileLine.trimEnd().length) : "";
 }
@@ -59,7 +59,7 @@ function blanksAtEnd(fileLine: string, newText: string): string {
 interface ReplacedLine {
   readonly piece: Piece;
   readonly oldLine: string;
-  /** The region may begin after the indentation of this line. */
+  /** Whether the region may begin after the indentation of this line. */
   readonly isFirst: boolean;
 }
 
@@ -81,7 +81,7 @@ function newLine(line: string, replaced: ReplacedLine | undefined, change: Regio
   return (isPartial ? indent : (indents?.translate(indent) ?? indent)) + woven;
 }
 
-/** A changed line: what it begins and ends with in both texts stays as the file has it. */
+/** A changed line: its common beginning and end in both texts stay as in the file. */
 function weaveLine(
   fileLine: string,
   { oldText, newText }: { readonly oldText: string; readonly newText: string },
@@ -112,7 +112,7 @@ function weaveLine(
 
 interface Piece {
   readonly text: string;
-  /** Empty on the last piece of a region. */
+  /** Empty for the last piece of a region. */
   readonly lineEnd: string;
 }
 

@@ -48,14 +48,14 @@ it.each([
   expect((await found(pattern)).sort()).toEqual(expected);
 });
 
-it("gives paths relative to the searched directory, also through a link", async () => {
+it("returns paths relative to the searched directory, even through a link", async () => {
   symlinkSync("src", workspace.path("link"));
   expect(await found("*.ts", "link")).toEqual(["a.ts", "deep/b.ts"]);
   expect(await found("deep/*.ts", "src")).toEqual(["deep/b.ts"]);
   expect(await found(`${workspace.directory}/src/*.ts`)).toEqual(["src/a.ts"]);
 });
 
-it("says when there is nothing, or more than the limit", async () => {
+it("reports when there is nothing, or more than the limit", async () => {
   expect(await found("*.go")).toEqual(["No files found matching pattern"]);
   const exact = await find("*.ts", { limit: 6 });
   expect(exact.details).toBeUndefined();
@@ -64,12 +64,12 @@ it("says when there is nothing, or more than the limit", async () => {
   expect(cut.details).toEqual({ resultLimitReached: 2 });
 });
 
-it("says what is wrong with a path", async () => {
+it("explains what is wrong with a path", async () => {
   await expect(find("*", { path: "none" })).rejects.toThrow("Path not found: none.");
   await expect(find("*", { path: "src/a.ts" })).rejects.toThrow("Not a directory: src/a.ts.");
 });
 
-it("answers at once for patterns that a regular expression takes hours for", async () => {
+it("answers quickly for patterns that would take a regular expression hours", async () => {
   const stars = "*a".repeat(40);
   workspace.write({ [`${"a".repeat(200)}.txt`]: "", ".gitignore": `${stars}b\nnode_modules\n` });
   const began = performance.now();
@@ -78,7 +78,7 @@ it("answers at once for patterns that a regular expression takes hours for", asy
   expect(performance.now() - began).toBeLessThan(2000);
 });
 
-it("does not wait for a pipe that is called .gitignore", async () => {
+it("does not wait for a pipe that is named .gitignore", async () => {
   execFileSync("mkfifo", [workspace.path("src", ".gitignore")]);
   expect(await found("a.ts")).toEqual(["src/a.ts"]);
 });

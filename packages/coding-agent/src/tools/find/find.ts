@@ -42,7 +42,7 @@ export async function runFindTool(
   });
 }
 
-/** A pattern that names the searched folder starts in it. */
+/** A pattern that includes the searched folder, relative to that folder. */
 function relativePattern({ pattern, path }: FindArguments, environment: ToolEnvironment): string {
   const plain = toPosix(pattern, environment);
   const root = toPosix(absolutePath(path || ".", environment), environment);

@@ -23,7 +23,7 @@ describe.each([
     runGrepTool(args, workspace.environment({ ripgrep }), call);
   const lines = async (args: GrepArguments) => textOf(await grep(args)).split("\n");
 
-  it("shows path, line number and text, in the order of paths", async () => {
+  it("returns path, line number and text, sorted by path", async () => {
     workspace.write({ "b.txt": "x\nneedle 1\n", "a/c.txt": "needle 2\r\n", "d.txt": "none" });
     expect(await grep({ pattern: "needle" })).toEqual({
       content: [{ type: "text", text: "a/c.txt:1: needle 2\nb.txt:2: needle 1" }],
@@ -32,7 +32,7 @@ describe.each([
     expect(await lines({ pattern: "needle", path: "a/c.txt" })).toEqual(["c.txt:1: needle 2"]);
   });
 
-  it("shows as many matches as the limit allows, in the order of paths", async () => {
+  it("returns as many matches as the limit allows, sorted by path", async () => {
     const paths = ["a/z", "a-b/x", "a.txt", "b", "é", "\u{1f600}"];
     const all = paths.flatMap((path) => [1, 2, 3, 4].map((line) => `${path}:${line}: hit`));
     workspace.write(Object.fromEntries(paths.map((path) => [path, "hit\n".repeat(4)])));
@@ -44,7 +44,7 @@ describe.each([
     expect(notice).toMatch(/^\[5 matches limit reached\./);
   });
 
-  it("ends the search at the limit, whatever is left", async () => {
+  it("ends the search at the limit, however much is left", async () => {
     const files = Array.from({ length: 300 }, (_, index) => [`f${index}`, "hit\n".repeat(50)]);
     workspace.write(Object.fromEntries(files));
     const result = await grep({ pattern: "hit", limit: 100 });
@@ -52,7 +52,7 @@ describe.each([
     expect(result.details).toEqual({ matchLimitReached: 100 });
   });
 
-  it("shows context lines once each", async () => {
+  it("returns each context line once", async () => {
     workspace.write({ f: "1\n2\nhit\n4\nhit\n6\n7\n8\n" });
     expect(await lines({ pattern: "hit", context: 1 })).toEqual([
       "f-2- 2",
@@ -63,7 +63,7 @@ describe.each([
     ]);
   });
 
-  it("takes patterns that begin with a dash, plain text and case", async () => {
+  it("accepts patterns that begin with a dash, plain text and case", async () => {
     workspace.write({ f: "--help\na.b\naXb\nÄ\n" });
     expect(await lines({ pattern: "--help" })).toEqual(["f:1: --help"]);
     expect(await lines({ pattern: "a.b", literal: true })).toEqual(["f:2: a.b"]);
@@ -72,7 +72,7 @@ describe.each([
     expect(await lines({ pattern: "a(?!\\.)." })).toEqual(["f:3: aXb"]);
   });
 
-  it("leaves out what git ignores, also when a glob would match it", async () => {
+  it("leaves out what git ignores, even if a glob would match it", async () => {
     workspace.write({
       ".gitignore": "*.gen.ts\nout/\n",
       ".git/config.ts": "hit",
@@ -89,7 +89,7 @@ describe.each([
     expect((await lines({ pattern: "hit", glob: "*.ts" })).sort()).toEqual(expected);
   });
 
-  it("takes globs relative to the searched path, also behind a link", async () => {
+  it("accepts globs relative to the searched path, even through a link", async () => {
     workspace.write({
       "src/dir/a.go": "hit",
       "src/dir/deep/b.go": "hit",
@@ -108,7 +108,7 @@ describe.each([
     expect(await files("src/*.js", ".")).toEqual(["src/c.min.js"]);
   });
 
-  it("has no notice at exactly the limit, and stops beyond it", async () => {
+  it("adds no notice at exactly the limit, and stops beyond it", async () => {
     workspace.write({ f: "before\nhit\nbetween\nhit\nafter\nmore\nhit\n" });
     expect((await grep({ pattern: "hit", limit: 3 })).details).toBeUndefined();
     const cut = await grep({ pattern: "hit", limit: 2, context: 1 });
@@ -119,7 +119,7 @@ describe.each([
     expect(cut.details).toEqual({ matchLimitReached: 2 });
   });
 
-  it("cuts long lines and long results", async () => {
+  it("truncates long lines and long results", async () => {
     workspace.write({ f: `hit ${"😀".repeat(400)}\n${`hit ${"y".repeat(300)}\n`.repeat(300)}` });
     const result = await grep({ pattern: "hit", limit: 1000 });
     const text = textOf(result);
@@ -139,7 +139,7 @@ describe.each([
     expect(await lines({ pattern: "^hit" })).toEqual(["a-wide:2: hit é", "c-returns:2: hit"]);
   });
 
-  it("says what is wrong with a pattern or a path", async () => {
+  it("explains what is wrong with a pattern or a path", async () => {
     workspace.write({ f: "x" });
     await expect(grep({ pattern: "(" })).rejects.toThrow(/Cannot search for "\(": .*literal/s);
     await expect(grep({ pattern: "" })).rejects.toThrow("The pattern is empty.");
@@ -148,14 +148,14 @@ describe.each([
     await expect(grep(device)).rejects.toThrow("/dev/zero is not a regular file.");
   });
 
-  it("ends when it is aborted", async () => {
+  it("stops when it is aborted", async () => {
     workspace.write({ f: "x" });
     const call = toolCall(AbortSignal.abort());
     await expect(grep({ pattern: "x" }, call)).rejects.toThrow();
   });
 });
 
-describe.skipIf(process.platform === "win32")("a ripgrep that", () => {
+describe.skipIf(process.platform === "win32")("a ripgrep process that", () => {
   const summary = `echo '{"type":"summary","data":{}}'`;
   const grep = async (script: string) => {
     workspace.write({ "bin/rg": `#!/bin/sh\n${script}\n`, f: "hit" });
@@ -175,14 +175,14 @@ describe.skipIf(process.platform === "win32")("a ripgrep that", () => {
     ["fails", "echo 'no more threads' >&2; exit 101", /with exit code 101 .*: no more threads/],
     ["is killed", "kill -9 $$", /by SIGKILL before it had searched everything\n/],
     ["says nothing", "exit 0", /with exit code 0 before it had searched everything\n/],
-  ])("%s before it has searched everything is an error", async (_title, script, reason) => {
+  ])("%s before the search is complete leads to an error", async (_title, script, reason) => {
     await expect(grep(script)).rejects.toThrow(reason);
   });
 
-  it("only warns has searched everything", async () => {
+  it("only warns counts as complete", async () => {
     const warn = "echo 'rg: ./.gitignore: line 1: unclosed class' >&2";
     expect(await grep(`${warn}; ${summary}; exit 1`)).toBe("No matches found");
-    // It could not read a file, which it was told not to mention.
+    // It could not read a file, and was told not to report that.
     expect(await grep(`${summary}; exit 2`)).toBe("No matches found");
   });
 });

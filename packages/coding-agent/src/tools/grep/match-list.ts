@@ -10,7 +10,7 @@ export interface FoundLine {
   readonly isMatch: boolean;
 }
 
-/** Collects what a search finds, up to its limits. */
+/** Collects the matches of a search, up to its limits. */
 export class MatchList {
   readonly #limit: number;
   readonly #found: FoundLine[] = [];
@@ -27,7 +27,7 @@ export class MatchList {
     return this.#matchCount;
   }
 
-  /** Takes a match with the lines around it; false when nothing more is wanted. */
+  /** Adds a match with its context lines; false once no more are needed. */
   add(path: string, { line = 0, text = "", before = [], after = [] }: WorkspaceMatch): boolean {
     if (this.#matchCount === this.#limit) {
       this.isLimitReached = true;
@@ -48,7 +48,7 @@ export class MatchList {
 
   #add(found: FoundLine): boolean {
     const last = this.#found.at(-1);
-    // A workspace may give a line with each match that it is near.
+    // A workspace may return a line with each match whose context includes it.
     if (last?.path === found.path && last.number >= found.number) {
       if (found.isMatch) this.#mark(found);
       return true;
@@ -60,7 +60,7 @@ export class MatchList {
     return this.#bytes <= maxOutputBytes * 2;
   }
 
-  /** Shows a line, which came as one near a match, as a match itself. */
+  /** Marks a line that came as context as a match of its own. */
   #mark({ path, number }: FoundLine): void {
     const at = this.#found.findLastIndex((line) => line.path === path && line.number === number);
     const line = this.#found[at];

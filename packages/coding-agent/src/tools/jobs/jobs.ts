@@ -3,7 +3,7 @@ import type { JobInfo } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { type JobEnvironment, jobsOf } from "../common/jobs-of.ts";
 
-/** Shows the output of a job from an offset on, and where it ends. */
+/** Returns the output of a job from an offset on, and where it ends. */
 export async function runJobOutputTool(
   { jobId, offset }: { readonly jobId: string; readonly offset?: number | undefined },
   environment: JobEnvironment,
@@ -20,7 +20,7 @@ export async function runJobOutputTool(
   return { content: [{ type: "text", text }], details: piece };
 }
 
-/** Kills a job; one that has ended keeps the end it had. */
+/** Kills a job; a job that has already ended keeps its end. */
 export async function runJobKillTool(
   { jobId }: { readonly jobId: string },
   environment: JobEnvironment,

@@ -16,7 +16,7 @@ afterEach(() => workspace[Symbol.dispose]());
 const ls = (args: { path?: string; limit?: number } = {}) =>
   runLsTool(args, workspace.environment(), toolCall());
 
-it("lists names without regard to case, dotfiles included, directories with a slash", async () => {
+it("lists names ignoring case, including dotfiles, with a slash after directories", async () => {
   workspace.write({ "b.txt": "", "A.txt": "", "c/x": "", ".env": "" });
   symlinkSync("c", workspace.path("link"));
   symlinkSync("nowhere", workspace.path("dangling"));
@@ -25,7 +25,7 @@ it("lists names without regard to case, dotfiles included, directories with a sl
   });
 });
 
-it("has no notice at exactly the limit", async () => {
+it("adds no notice at exactly the limit", async () => {
   workspace.write({ a: "", b: "", c: "" });
   expect(textOf(await ls({ limit: 3 }))).toBe("a\nb\nc");
   const cut = await ls({ limit: 2 });
@@ -33,14 +33,14 @@ it("has no notice at exactly the limit", async () => {
   expect(cut.details).toEqual({ entryLimitReached: 2 });
 });
 
-it("cuts at 50KB with a notice", async () => {
+it("truncates at 50KB with a notice", async () => {
   for (let index = 0; index < 300; index++) workspace.write({ [`${"n".repeat(200)}${index}`]: "" });
   const result = await ls();
   expect(textOf(result)).toMatch(/\n\n\[50\.0KB limit reached\]$/);
   expect(result.details).toMatchObject({ truncation: { truncatedBy: "bytes", totalLines: 300 } });
 });
 
-it("says what is wrong with a path, and when there is nothing", async () => {
+it("explains what is wrong with a path, and reports an empty folder", async () => {
   workspace.write({ file: "" });
   expect(textOf(await ls({ path: workspace.spillDirectory }))).toBe("(empty directory)");
   await expect(ls({ path: "none" })).rejects.toThrow("Path not found: none.");

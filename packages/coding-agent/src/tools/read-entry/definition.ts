@@ -1,6 +1,6 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/** The `read_entry` tool, declared once a result was cleared. */
+/** The `read_entry` tool, declared once a result has been cleared. */
 export const readEntryTool = toolRow({
   name: "read_entry",
   description: "Show a tool's output that was cleared from the conversation, by its entry id.",

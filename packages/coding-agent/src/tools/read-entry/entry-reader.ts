@@ -2,6 +2,6 @@ import type { SessionEntry } from "@tau-agent/rpc-protocol";
 
 /** Where `read_entry` finds entries. */
 export interface EntryReader {
-  /** The entry of this id in the session. */
+  /** The session's entry with this id. */
   entry(id: string): SessionEntry | undefined;
 }

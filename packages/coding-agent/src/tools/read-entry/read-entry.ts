@@ -6,7 +6,7 @@ import { isForeign, markForeign } from "../../foreign-text/fence.ts";
 
 import type { EntryReader } from "./entry-reader.ts";
 
-/** The most characters of one answer. */
+/** The maximum number of characters in one answer. */
 const MAX_CHARACTERS = 30_000;
 
 interface ReadEntryArguments {
@@ -14,7 +14,7 @@ interface ReadEntryArguments {
   readonly offset?: number | undefined;
 }
 
-/** Shows the output of an earlier call as the session keeps it. */
+/** Returns the output of an earlier call as stored in the session. */
 export async function runReadEntryTool(
   { entryId, offset = 0 }: ReadEntryArguments,
   { entry }: EntryReader,
@@ -44,12 +44,12 @@ function resultOf(entry: SessionEntry | undefined): ToolResultMessage | undefine
   return known.message;
 }
 
-/** A part that ends with a line, where there is one. */
+/** A page that ends at a line break if possible. */
 function pageOf(text: string, start: number): string {
   const most = text.slice(start, start + MAX_CHARACTERS);
   if (start + most.length >= text.length) return most;
   const lineEnd = most.lastIndexOf("\n") + 1;
-  // Not between the halves of a surrogate pair.
+  // Do not cut a surrogate pair in half.
   const page = lineEnd > 0 ? most.slice(0, lineEnd) : most.replace(/[\uD800-\uDBFF]$/, "");
   const next = start + page.length;
   return `${page}\n[${text.length - next} more characters. Use offset=${next} to continue.]`;

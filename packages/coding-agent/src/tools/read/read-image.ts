@@ -10,16 +10,16 @@ import { readWhole } from "../common/read-chunks.ts";
 
 const maxFileBytes = 64 * 1024 * 1024;
 
-/** An image whose file is being read. */
+/** An image file that is being read. */
 export interface ImageFile {
   readonly shown: string;
-  /** Its first bytes: all of them, if they are few. */
+  /** The first bytes of the file, or all of a small file. */
   readonly start: Buffer;
   readonly isWhole: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Shows an image file, or describes it to a text-only model. */
+/** Returns an image, or describes it to a text-only model. */
 export async function readImage(
   path: string,
   { shown, start, isWhole, signal }: ImageFile,

@@ -5,11 +5,14 @@ import { readWhole } from "../common/read-chunks.ts";
 import type { ImageFile } from "./read-image.ts";
 
 const maxFileBytes = 32 * 1024 * 1024;
-/** A file that goes to the model as it is stays in the session: so large, and so many pages. */
+/**
+ * Limits for a file that is passed to the model directly, because it stays in the session: size and
+ * pages.
+ */
 const maxDocumentBytes = 3 * 1024 * 1024;
 const maxDocumentPages = 100;
 
-/** Shows a PDF by page: its text, and the file itself to models that read such files. */
+/** Returns a PDF page by page as text, and the file itself for models that accept PDFs. */
 export async function readPdf(
   path: string,
   { shown, start, isWhole, signal, pages }: ImageFile & { readonly pages?: string | undefined },
@@ -48,7 +51,7 @@ export async function readPdf(
   };
 }
 
-/** The pages that were asked for: `3`, `3-7` or `3-`. */
+/** The requested pages: `3`, `3-7` or `3-`. */
 function rangeOf(pages: string | undefined): { first?: number; last?: number } {
   if (pages === undefined || pages.trim() === "") return {};
   const [, from, dash, to] = /^\s*(\d+)\s*(-)?\s*(\d+)?\s*$/.exec(pages) ?? [];

@@ -29,7 +29,7 @@ const numbered = (count: number) =>
   Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join("");
 
 describe("a text file", () => {
-  it("is shown as it is", async () => {
+  it("is returned unchanged", async () => {
     workspace.write({ "a.txt": "one\r\ntwo é\n", "b.txt": "\uFEFFbom", empty: "" });
     expect(await read("a.txt")).toEqual({ content: [{ type: "text", text: "one\r\ntwo é\n" }] });
     expect(textOf(await read("@b.txt"))).toBe("bom");
@@ -59,7 +59,7 @@ describe("a text file", () => {
     );
   });
 
-  it("shows the lines asked for and says how many are left", async () => {
+  it("is limited to the requested lines, and says how many are left", async () => {
     workspace.write({ f: numbered(10) });
     expect(textOf(await read("f", { offset: 3, limit: 2 }))).toBe(
       "line 3\nline 4\n\n[6 more lines in file. Use offset=5 to continue.]",
@@ -68,21 +68,21 @@ describe("a text file", () => {
     expect(textOf(await read("f", { offset: 0, limit: Number.NaN }))).toBe(numbered(10));
   });
 
-  it("refuses an offset beyond the end with the number of lines", async () => {
+  it("is refused with the number of lines if the offset is beyond the end", async () => {
     workspace.write({ f: numbered(10) });
     await expect(read("f", { offset: 11 })).rejects.toThrow(
       "Offset 11 is beyond end of file (10 lines total)",
     );
   });
 
-  it("suggests how to continue when the first line is too long", async () => {
+  it("suggests how to continue if the first line is too long", async () => {
     workspace.write({ f: `short\n${"x".repeat(80_000)}\nend` });
     expect(textOf(await read("f", { offset: 2 }))).toBe(
       "[Line 2 is 78.1KB, exceeds 50.0KB limit. Use bash: sed -n '2p' f | head -c 51200]",
     );
   });
 
-  it("shows the same range wherever its pieces are cut", async () => {
+  it("returns the same range however its chunks are cut", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom("a", "", "é".repeat(90_000), "x".repeat(40_000)), {
@@ -109,7 +109,7 @@ describe("a text file", () => {
     );
   });
 
-  it("reads UTF-16 and refuses other binary content", async () => {
+  it("is read from UTF-16, while other binary content is refused", async () => {
     workspace.write({
       wide: Buffer.from("\uFEFFhé\nx", "utf16le"),
       binary: Buffer.from([1, 0, 2, 0]),
@@ -125,11 +125,11 @@ describe("a text file", () => {
     const before = process.memoryUsage().arrayBuffers;
     const text = textOf(await read("big", { offset: 30_000, limit: 1 }));
     expect(text).toContain("[170000 more lines in file. Use offset=30001 to continue.]");
-    // What was read and is garbage counts until it is collected.
+    // Buffers count until they are garbage-collected.
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024);
   });
 
-  it("remembers a cut view, so that write can refuse it", async () => {
+  it("is remembered when it was truncated, so that write can refuse the part", async () => {
     workspace.write({ f: numbered(10) });
     await read("f", { limit: 2 });
     expect(readLedger.isTruncatedView(workspace.path("f"), "line 1\nline 2\n")).toBe(true);
@@ -138,14 +138,14 @@ describe("a text file", () => {
   });
 });
 
-it("says what is wrong with a path", async () => {
+it("explains what is wrong with a path", async () => {
   mkdirSync(workspace.path("dir"));
   await expect(read("none.txt")).rejects.toThrow("File not found: none.txt.");
   await expect(read("dir")).rejects.toThrow("dir is a directory, not a file. Use ls to list it.");
   await expect(read("/dev/zero")).rejects.toThrow("/dev/zero is not a regular file.");
 });
 
-it("does not wait for the kernel's messages, which call themselves a regular file", async () => {
-  // Refused without permission, and with it when all messages have been read.
+it("does not wait for the kernel's message file, which claims to be a regular file", async () => {
+  // Fails without permission and, with permission, once all messages have been read.
   await expect(read("/proc/kmsg")).rejects.toThrow("/proc/kmsg");
 });

@@ -20,7 +20,7 @@ interface ReadArguments {
   readonly pages?: string | undefined;
 }
 
-/** How much of a file tells whether it is an image. */
+/** How many bytes of a file are read to detect an image. */
 const headBytes = 64;
 
 export async function runReadTool(

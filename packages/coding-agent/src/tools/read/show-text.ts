@@ -4,7 +4,7 @@ import { formatSize, maxOutputBytes } from "@tau-agent/system";
 import { countArgument } from "../common/schema.ts";
 import { createRangeCollector, type TextRange } from "./text-range.ts";
 
-/** Shows the lines of a whole text that were asked for. */
+/** Returns the requested lines of a complete text. */
 export function showText(
   shown: string,
   text: Buffer,
@@ -19,7 +19,7 @@ export function showText(
   return textResult(shown, firstLine, collector.finish());
 }
 
-/** Lines as the model sees them, with a notice of what is not shown. */
+/** Lines for the model, with a notice about what is not shown. */
 export function textResult(shown: string, firstLine: number, range: TextRange): ToolResult {
   const { truncation, fileLines } = range;
   if (firstLine > Math.max(1, fileLines)) {

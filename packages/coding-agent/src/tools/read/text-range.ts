@@ -6,34 +6,34 @@ import {
   truncateHead,
 } from "@tau-agent/system";
 
-/** The requested lines of a file, as far as they are shown. */
+/** The requested lines of a file, within the limits. */
 export interface TextRange {
-  /** Totals count the requested lines. */
+  /** Its totals count the requested lines. */
   readonly truncation: TruncationResult;
-  /** Lines of the whole file. */
+  /** The number of lines in the whole file. */
   readonly fileLines: number;
-  /** Bytes of the first requested line. */
+  /** The size of the first requested line, in bytes. */
   readonly firstLineBytes: number;
   /** Whether the file has NUL bytes near its start. */
   readonly isBinary: boolean;
 }
 
-// Enough to see that a limit is passed; nothing beyond it is ever shown.
+// Enough to detect that a limit is exceeded; nothing beyond the limit is shown.
 const collectedBytes = maxOutputBytes + 8;
 const newline = 10;
 
-// UTF-16 is recognised by its byte order mark.
+// A decoder for UTF-16, which is recognised by its byte order mark.
 function wideDecoder(start: Buffer): TextDecoder | undefined {
   if (start[0] === 0xff && start[1] === 0xfe) return new TextDecoder("utf-16le");
   if (start[0] === 0xfe && start[1] === 0xff) return new TextDecoder("utf-16be");
   return undefined;
 }
 
-/** Takes a file in pieces, and keeps only the part to show. */
+/** Reads a file in chunks, and keeps only the part to show. */
 export function createRangeCollector(firstLine: number, lineCount: number) {
   const collected: Buffer[] = [];
   let collectedLength = 0;
-  /** The line the next byte belongs to, from 1. */
+  /** The number of the line to which the next byte belongs, from 1. */
   let line = 1;
   let rangeBytes = 0;
   let firstLineBytes = 0;
@@ -77,7 +77,7 @@ export function createRangeCollector(firstLine: number, lineCount: number) {
     const isCut = rangeBytes > bytes.length;
     const end = isCut ? bytes.length - incompleteCharacterBytes(bytes) : bytes.length;
     const text = bytes.toString("utf8", 0, end).replace(/^\uFEFF/, "");
-    // A part that ends inside the file is a list of lines; the newline after it belongs to the rest.
+    // If the range ends inside the file, the newline after it belongs to the rest.
     const isInside = line >= endLine && !(line === endLine && endsWithNewline);
     return isInside && !isCut ? text.replace(/\n$/, "") : text;
   }

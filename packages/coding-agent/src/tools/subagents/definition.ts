@@ -1,6 +1,9 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/** The tools for subagents in the background, offered from the first on. */
+/**
+ * The names of the tools for background subagents, which are declared from the first such subagent
+ * on.
+ */
 export const subagentToolNames: ReadonlySet<string> = new Set([
   "subagent_output",
   "abort_subagent",

@@ -2,7 +2,7 @@ import type { ToolCallContext } from "@tau-agent/agent";
 import type { SubagentInfo } from "@tau-agent/rpc-protocol";
 import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 
-/** What the tools know of a session's subagents. */
+/** The access to a session's subagents that the tools need. */
 export interface SubagentAccess {
   list(): Promise<SubagentInfo[]>;
   abort(id: string): Promise<void>;
@@ -13,7 +13,7 @@ export interface SubagentAccess {
   ): Promise<{ readonly info: SubagentInfo; readonly text: string }>;
 }
 
-/** Shows what a subagent has said, and how it stands. */
+/** Returns a subagent's last message and its status. */
 export async function runSubagentOutputTool(
   { id, waitMs = 0 }: { readonly id: string; readonly waitMs?: number | undefined },
   subagents: SubagentAccess,
@@ -25,7 +25,7 @@ export async function runSubagentOutputTool(
   return { content: [{ type: "text", text: shown }], details: { id, status, text, usage } };
 }
 
-/** Stops a subagent with those below it. */
+/** Stops a subagent and its own subagents. */
 export async function runAbortSubagentTool(
   { id }: { readonly id: string },
   subagents: SubagentAccess,

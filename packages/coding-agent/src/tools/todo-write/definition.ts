@@ -27,7 +27,10 @@ export const todoWriteTool = toolRow({
   load: async () => (await import("./todo-write.ts")).runTodoWriteTool,
 });
 
-/** Other names for the list, and a list under headings, as other hosts' models send them. */
+/**
+ * Accepts other names for the list, and a list with headings, as models trained with other hosts
+ * send them.
+ */
 function prepareTodoArguments(received: Record<string, unknown>): Record<string, unknown> {
   const { todos, items, tasks, phases, ...rest } = received;
   const list = parsed(todos ?? items ?? tasks) ?? fromPhases(parsed(phases));
@@ -46,7 +49,7 @@ function fromPhases(phases: unknown): unknown {
   });
 }
 
-/** A list that was sent as JSON in a string. */
+/** Accepts a list that was sent as JSON in a string. */
 function parsed(value: unknown): unknown {
   const isList = typeof value === "string" && /^\s*[[{]/.test(value);
   return isList ? parseJson(value, value) : value;

@@ -27,7 +27,7 @@ const listOf = async (args: Record<string, unknown>) => {
   return Reflect.get(Object(details), "todos");
 };
 
-it("shows the model its list and gives clients the items", async () => {
+it("returns the list to the model and the items to clients", async () => {
   const todos = [
     { content: "Read it", status: "completed" },
     { id: "b", content: "Change it", status: "in_progress", activeForm: "Changing it" },
@@ -56,7 +56,7 @@ it("keeps headings", async () => {
   });
 });
 
-it("suggests to keep exactly one item in progress", async () => {
+it("suggests keeping exactly one item in progress", async () => {
   const item = (status: string) => ({ content: "x", status });
   expect(textOf(await write({ todos: [item("pending")] }))).toContain("No item is in progress");
   const two = [item("in_progress"), item("in_progress")];
@@ -64,7 +64,7 @@ it("suggests to keep exactly one item in progress", async () => {
   expect(textOf(await write({ todos: [item("completed")] }))).toBe("1 of 1 done.\n[x] x");
 });
 
-describe("what models send instead", () => {
+describe("input in the forms that models send", () => {
   const expected = [
     { content: "a", status: "pending" },
     { content: "b", status: "in_progress" },
@@ -108,7 +108,7 @@ describe("what models send instead", () => {
     expect(await listOf(args)).toEqual(expected);
   });
 
-  it("a list under headings", async () => {
+  it("a list with headings", async () => {
     const phases = [{ name: "One", tasks: ["a", { content: "b", status: "completed" }] }];
     expect(await listOf({ phases })).toEqual([
       { content: "a", status: "pending", phase: "One" },
@@ -116,14 +116,14 @@ describe("what models send instead", () => {
     ]);
   });
 
-  it("ids that are numbers and notes that are lists", async () => {
+  it("numeric ids and notes that are lists", async () => {
     expect(await listOf({ todos: [{ id: 1, content: "a", notes: ["x", "y"] }] })).toEqual([
       { id: "1", content: "a", status: "pending", notes: "x\ny" },
     ]);
   });
 });
 
-describe("a list that cannot be understood", () => {
+describe("an invalid todo list", () => {
   it.each<[string, Record<string, unknown>, RegExp]>([
     ["is missing", {}, /todos: must have required property 'todos'/],
     ["has an item without text", { todos: ["a", { status: "pending" }] }, /todos\.1\.content/],
@@ -140,7 +140,7 @@ describe("a list that cannot be understood", () => {
     ],
     ["is only a part", { merge: true, todos: ["a"] }, /^merge: .*whole list/],
     ["is endless", { todos: Array.from({ length: 501 }, () => "a") }, /^todos: 501 items/],
-  ])("%s: the error names it", async (_, args, words) => {
+  ])("with %s: the error names the mistake", async (_, args, words) => {
     await expect(write(args)).rejects.toThrow(words);
   });
 });

@@ -4,7 +4,7 @@ import type { ToolResult } from "@tau-agent/rpc-protocol/events";
 import { phasesOf, readTodos } from "@tau-agent/sessions/log";
 import { todoLines } from "../../todos/todo-text.ts";
 
-/** Far more than anybody keeps in view. */
+/** Far more items than anybody can keep track of. */
 const MAX_TODOS = 500;
 
 interface TodoWriteArguments {
@@ -18,7 +18,7 @@ interface TodoWriteArguments {
   }[];
 }
 
-/** Writes the todo list: the result, which the session keeps, is the list from here on. */
+/** Writes the todo list: the result, which the session stores, is the list from now on. */
 export async function runTodoWriteTool(args: TodoWriteArguments): Promise<ToolResult> {
   check(args);
   const todos = readTodos(args.todos) ?? [];

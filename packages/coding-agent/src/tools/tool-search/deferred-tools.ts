@@ -1,12 +1,15 @@
 import type { AgentTool } from "@tau-agent/agent";
 
-/** The tools that `tool_search` looks through. */
+/** The tools that `tool_search` searches. */
 export interface DeferredTools {
-  /** All of them, found or not. */
+  /** All of them, whether found or not. */
   readonly deferred: readonly AgentTool[];
   isLoaded(name: string): boolean;
-  /** Whether the model cannot be given further declarations: then the result has to say it all. */
+  /**
+   * Whether the model accepts no additional declarations, so that the result must contain
+   * everything.
+   */
   readonly areCalledByName: boolean;
-  /** Lets the model call them from its next request on; not undone when the session is reopened. */
+  /** Lets the model call these tools from its next request on, including after a reopen. */
   load(names: readonly string[]): void;
 }

@@ -18,7 +18,7 @@ describe("findTools", () => {
     ["ISSUE", ["issue"]],
     ["sendmail, calendar", ["sendMail", "calendar"]],
     ["calendar calendar", ["calendar"]],
-  ])("gives exactly the tools that %j names", (query, names) => {
+  ])("returns exactly the tools that %j names", (query, names) => {
     expect(found(query)).toEqual(names);
   });
 
@@ -30,15 +30,15 @@ describe("findTools", () => {
     ["messages", "sendMail"],
     ["翻訳", "übersetzen"],
     ["ÜBERSETZEN bitte", "übersetzen"],
-  ])("puts the tool that %j means first", (query, name) => {
+  ])("ranks the tool that %j means first", (query, name) => {
     expect(found(query)[0]).toBe(name);
   });
 
-  it("finds nothing for words that no tool has", () => {
+  it("finds nothing for words that occur in no tool", () => {
     for (const query of ["", " , ", "zzz", "__", "()[*"]) expect(found(query)).toEqual([]);
   });
 
-  it("keeps the order of tools that fit equally well, and the limit", () => {
+  it("keeps the order of tools that match equally well, and the limit", () => {
     const same = Array.from({ length: 9 }, (_, index) => ({
       name: `tool_${index}`,
       description: "Does it.",
@@ -47,7 +47,7 @@ describe("findTools", () => {
     expect(names).toEqual(["tool_0", "tool_1", "tool_2"]);
   });
 
-  it("finds every tool by its exact name, alone, whatever the others are", () => {
+  it("finds every tool by its exact name, and only that tool, whatever the others are", () => {
     const tool = fc.record({
       name: fc.stringMatching(/^[a-z0-9_-]{1,12}$/),
       description: fc.string(),

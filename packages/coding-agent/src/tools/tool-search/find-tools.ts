@@ -1,12 +1,12 @@
 import type { AgentTool } from "@tau-agent/agent";
 
-/** What a search reads of a tool. */
+/** The parts of a tool that a search reads. */
 type Searched = Pick<AgentTool, "name" | "description">;
 
 /**
- * The tools that fit a query, best first; tools that fit equally well in their own order. Exact names,
- * one or several, give exactly those tools. Otherwise every word counts, more if it is in the name,
- * in full, and in few tools.
+ * The tools that match a query, best first; equally good matches keep their order. One or several exact names return
+ * exactly these tools. Otherwise every word counts: more if it is in the name, matches completely, and occurs in few
+ * tools.
  */
 export function findTools<Tool extends Searched>(
   tools: readonly Tool[],
@@ -39,7 +39,7 @@ export function findTools<Tool extends Searched>(
     .map(({ tool }) => tool);
 }
 
-/** The tools whose names the query consists of; none if any other word is in it. */
+/** The tools whose names make up the query; none if it contains any other word. */
 function toolsNamed<Tool extends Searched>(tools: readonly Tool[], query: string): Tool[] {
   const byName = new Map(tools.map((tool) => [tool.name.toLowerCase(), tool]));
   const names = query.toLowerCase().split(/[\s,]+/);
@@ -56,13 +56,13 @@ function textOf(text: string): Text {
   return { whole: text.toLowerCase(), words: new Set(wordsOf(text)) };
 }
 
-/** Also the words of `aNameLikeThis` and `a_name_like_this`. */
+/** Words, including the parts of `aNameLikeThis` and `a_name_like_this`. */
 function wordsOf(text: string): string[] {
   const spaced = text.replace(/(\p{Ll}|\p{N})(?=\p{Lu})/gu, "$1 ");
   return spaced.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** 2 for a word of the text, 1 for a part of one or a longer form, such as a plural. */
+/** 2 for a whole word of the text, 1 for a part of a word or a longer form, such as a plural. */
 function weightOf(word: string, { whole, words }: Text): number {
   if (words.has(word)) return 2;
   if (word.length < 3) return /\P{ASCII}/u.test(word) && whole.includes(word) ? 1 : 0;

@@ -5,7 +5,7 @@ import type { DeferredTools } from "./deferred-tools.ts";
 import { findTools } from "./find-tools.ts";
 
 const DEFAULT_LIMIT = 5;
-/** How many names the result lists when nothing fits. */
+/** How many names the result lists if nothing matches. */
 const MAX_LISTED_NAMES = 50;
 
 interface ToolSearchArguments {

@@ -1,6 +1,6 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/** Off unless `tools` names it or the setting `web.fetch` says so. */
+/** Off unless `tools` names it or the setting `web.fetch` is on. */
 export const webFetchName = "web_fetch";
 
 export const webFetchTool = toolRow({

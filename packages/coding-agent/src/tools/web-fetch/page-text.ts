@@ -4,10 +4,10 @@ import type { ForeignReply } from "@tau-agent/system";
 const textTypes =
   /^(?:text\/|application\/(?:.*\+)?(?:json|xml|javascript|yaml|x-yaml|toml|x-sh|x-ndjson)$)/;
 const htmlTypes = /^(?:text\/html|application\/xhtml\+xml)$/;
-/** How much of a page is searched for the name of its encoding. */
+/** How many bytes of a page are searched for its encoding. */
 const headBytes = 1024;
 
-/** The text of an answer: the main part of a page, the pages of a PDF, anything else that is text as it is. */
+/** The text of a response: the main part of a web page, the pages of a PDF, or any other text unchanged. */
 export async function pageText(reply: ForeignReply, signal: AbortSignal): Promise<string> {
   const { body, contentType, url } = reply;
   const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
@@ -36,7 +36,10 @@ async function mainPart(html: string, url: string, signal: AbortSignal): Promise
   return `${title}${read.markdown === "" ? "(no text)" : read.markdown}`;
 }
 
-/** In the encoding that the header, the first bytes or the page itself name; UTF-8 otherwise. */
+/**
+ * Decodes a body with the encoding named by the header, the first bytes or the page itself; by
+ * default UTF-8.
+ */
 function decoded(body: Buffer, contentType: string): string {
   const head = body.subarray(0, headBytes).toString("latin1");
   const marks = [

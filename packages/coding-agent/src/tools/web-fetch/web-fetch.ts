@@ -15,7 +15,7 @@ const defaultTokens = 10_000;
 const accept =
   "text/html,application/xhtml+xml,text/markdown,application/json,text/*;q=0.9,*/*;q=0.5";
 
-/** Shows what is at a public address. */
+/** Returns the content at a public address. */
 export async function runWebFetchTool(
   { url, maxTokens }: WebFetchArguments,
   environment: ToolEnvironment,
@@ -58,12 +58,12 @@ function withoutFragment(url: string): string {
   return parsed.href;
 }
 
-/** A token is about four characters. */
+/** Assumes about four characters per token. */
 function shortened(text: string, maxTokens: number): string {
   const length = maxTokens * 4;
   if (text.length <= length) return text;
   const total = Math.ceil(text.length / 4);
-  // Half of a pair of surrogates cannot be sent.
+  // Half of a surrogate pair cannot be sent.
   const end = /[\uD800-\uDBFF]/.test(text[length - 1] ?? "") ? length - 1 : length;
   return `${text.slice(0, end)}\n\n[Cut after about ${maxTokens} of ${total} tokens. Use maxTokens to see more.]`;
 }

@@ -28,7 +28,7 @@ afterEach(() => workspace[Symbol.dispose]());
 const write = (path: string, content: string, call = toolCall()) =>
   runWriteTool({ path, content }, { ...workspace.environment(), readLedger }, call);
 
-it("creates a file with its parents and counts UTF-8 bytes", async () => {
+it("creates a file with its parent folders and counts UTF-8 bytes", async () => {
   const result = await write("a/b/new.txt", "é😀\n");
   expect(result).toEqual({
     content: [{ type: "text", text: "Successfully wrote 7 bytes to a/b/new.txt" }],
@@ -37,7 +37,7 @@ it("creates a file with its parents and counts UTF-8 bytes", async () => {
   expect(statSync(workspace.path("a/b/new.txt")).mode & 0o777).toBe(0o666 & ~process.umask());
 });
 
-it("replaces a file, keeps its mode and leaves nothing beside it", async () => {
+it("replaces a file, keeps its mode and leaves no temporary file", async () => {
   workspace.write({ "run.sh": "old" });
   chmodSync(workspace.path("run.sh"), 0o755);
   await write("run.sh", "new");
@@ -46,7 +46,7 @@ it("replaces a file, keeps its mode and leaves nothing beside it", async () => {
   expect(readdirSync(workspace.directory)).toEqual(["run.sh"]);
 });
 
-it("writes through links, also to a file that is not there yet, and to all names of a file", async () => {
+it("writes through links, even to a missing file, and to all hard links of a file", async () => {
   symlinkSync("target.txt", workspace.path("link"));
   await write("link", "first");
   await write("link", "second");
@@ -57,7 +57,7 @@ it("writes through links, also to a file that is not there yet, and to all names
   expect(workspace.read("other-name")).toBe("third");
 });
 
-it("names a directory, a file in the path, and a full disk", async () => {
+it("reports a directory, a file in the path, and a full disk", async () => {
   workspace.write({ "dir/file": "x" });
   await expect(write("dir", "y")).rejects.toThrow("dir is a directory, not a file.");
   await expect(write("dir/file/below", "y")).rejects.toThrow(
@@ -69,7 +69,7 @@ it("names a directory, a file in the path, and a full disk", async () => {
   );
 });
 
-it("names a place where writing is forbidden", async () => {
+it("reports a place where writing is forbidden", async () => {
   await expect(write("/proc/sys/kernel/ostype", "y")).rejects.toThrow(
     /(Permission denied|not permitted).*cannot write \/proc\/sys\/kernel\/ostype/,
   );
@@ -87,14 +87,14 @@ it("writes nothing once aborted", async () => {
   expect(readdirSync(workspace.directory)).toEqual([]);
 });
 
-it("writes an empty file over a long one", async () => {
+it("replaces a long file with an empty one", async () => {
   workspace.write({ big: "" });
   truncateSync(workspace.path("big"), 1_000_000);
   await write("big", "");
   expect(statSync(workspace.path("big")).size).toBe(0);
 });
 
-it("refuses a pipe, which would keep it waiting for a reader", async () => {
+it("refuses a pipe, on which it would wait for a reader", async () => {
   execFileSync("mkfifo", [workspace.path("pipe")]);
   await expect(write("pipe", "x")).rejects.toThrow("pipe is not a regular file.");
 });

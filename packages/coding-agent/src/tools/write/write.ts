@@ -33,7 +33,7 @@ export async function runWriteTool(
       throw await writeProblem(error, { shown: path, file }, environment);
     }
     const text = `Successfully wrote ${Buffer.byteLength(content)} bytes to ${path}`;
-    // Above all where the project is in /tmp itself, its neighbours are looked for there.
+    // Needed most if the project itself is in /tmp, because the file is then expected next to it.
     const remark =
       environment.sandbox?.isPrivate(file) === true
         ? `. It is in the private temporary folder of this session's sandbox: only this session sees it there, and it goes with the session.`
