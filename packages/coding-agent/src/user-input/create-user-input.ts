@@ -6,7 +6,7 @@ type ExpandRemote = NonNullable<UserInputOptions["expandRemote"]>;
 
 type ReadResource = NonNullable<UserInputOptions["readResource"]>;
 
-/** Turns user input into a message: expands templates, fetches images and scales them down. */
+/** Turns user input into messages: expands templates, fetches images and scales them down. */
 export function createUserInput({
   resources,
   settings,

@@ -7,8 +7,8 @@ export function isPdfType(mimeType: string): boolean {
 }
 
 /**
- * The message with its PDFs beside their texts, so that an endpoint that takes PDFs gets them instead; the same
- * message where it has none.
+ * Adds a message's PDFs to their texts, so that an endpoint that accepts PDFs gets them instead. Returns the same
+ * message if it has none.
  */
 export function withDocuments<Message extends LlmMessage>(message: Message): Message {
   if (message.role === "assistant" || typeof message.content === "string") return message;
@@ -25,7 +25,7 @@ export function withDocuments<Message extends LlmMessage>(message: Message): Mes
 
 type Found = readonly (DocumentSource | undefined)[];
 
-/** Attachments are the last blocks of a message, in their order. */
+/** Attachments are the last blocks of a message, in the same order. */
 function attached({ content, attachments = [] }: Extract<LlmMessage, { role: "user" }>): Found {
   if (typeof content === "string") return [];
   const from = content.length - attachments.length;
@@ -37,13 +37,13 @@ function attached({ content, attachments = [] }: Extract<LlmMessage, { role: "us
     if (!isPdfType(file.mimeType) || file.content === "" || file.extractedText) return undefined;
     const pages = Number(/^\[Page 1 of (\d+)\]$/m.exec(block.text)?.[1] ?? 1);
     const { fileName } = file;
-    // A vendor refuses line breaks and the like, which decoders ignore.
+    // A vendor refuses line breaks and similar characters, which decoders ignore.
     const data = Buffer.from(file.content, "base64").toString("base64");
     return { fileName, mimeType: "application/pdf", data, pages };
   });
 }
 
-/** A result of `read` has the file in its details; its text is the last block. */
+/** A result of `read` has the file in its details; the last block is its text. */
 function shown({ content, details }: Extract<LlmMessage, { role: "toolResult" }>): Found {
   const document = isJsonObject(details) ? details.document : undefined;
   return content.map((_, at) => {

@@ -7,7 +7,7 @@ const reply = { url, status: 200, contentType: "image/png; q=1", body: Buffer.fr
 
 const get = (given: Partial<ForeignReply>) => fetchImage(url, async () => ({ ...reply, ...given }));
 
-describe("an image of a URL", () => {
+describe("an image from a URL", () => {
   it("has the type that the server declares", async () => {
     const image = { type: "image", data: "YWJj" };
     expect(await get({})).toEqual({ ...image, mimeType: "image/png" });
@@ -15,7 +15,7 @@ describe("an image of a URL", () => {
     expect(await get({ contentType: "image/gif" })).toEqual({ ...image, mimeType: "image/gif" });
   });
 
-  it("is asked for with https only, also after redirects", async () => {
+  it("is requested with https only, even after redirects", async () => {
     let schemes: readonly string[] = [];
     await fetchImage(url, async (request) => {
       schemes = request.schemes;
@@ -28,7 +28,7 @@ describe("an image of a URL", () => {
     }
   });
 
-  it("that is not there fails with the URL and the reason", async () => {
+  it("that is missing fails with the URL and the reason", async () => {
     const failure = (reason: string) => ({
       code: "fetch_failed",
       message: expect.stringMatching(`https://a\\.test/x.*${reason}`),

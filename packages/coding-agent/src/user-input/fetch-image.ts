@@ -5,7 +5,7 @@ import type { FetchForeign } from "@tau-agent/system";
 const limits = { accept: "image/*", maxBytes: 20 * 1024 * 1024, timeoutMs: 30_000 };
 
 /**
- * Fetches an image from a URL, with https for every redirect, from public addresses only.
+ * Fetches an image from a URL. Every redirect must use https, and every address must be public.
  *
  * @throws {SessionError} `invalid_url`, `fetch_failed`; both name the URL
  */

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { createTestSession } from "../create/__fixtures__/test-session.ts";
 import { fitResult } from "./fit-content.ts";
 
-/** One red pixel. */
+/** A single red pixel. */
 const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
-/** What is in the conversation after a tool gave `content`. */
+/** The content in the conversation after a tool returned `content`. */
 async function resultOf(content: unknown): Promise<ToolResultMessage["content"]> {
   const test = await createTestSession(
     ({ toolResults }) => (toolResults.length === 0 ? turn([toolCall("shot", {})]) : "seen"),
@@ -30,20 +30,20 @@ async function resultOf(content: unknown): Promise<ToolResultMessage["content"]>
 
 const text = (value: string | object) => ({ type: "text", text: value });
 
-describe("what a tool gives", () => {
-  it("has images of the type that their bytes show, also from a data URL", async () => {
+describe("content returned by a tool", () => {
+  it("has images of the type that their bytes show, even from a data URL", async () => {
     const image = { type: "image", data: `data:image/jpeg;base64,${png}`, mimeType: "image/jpeg" };
     const fitted = { type: "image", data: png, mimeType: "image/png" };
     expect(await resultOf([image, text("below")])).toEqual([fitted, text("below")]);
   });
 
-  it("has usage and flags, or none", async () => {
+  it("keeps valid usage and flags, and drops invalid ones", async () => {
     const content: [] = [];
     const wrong = { content, usage: { input: "many" }, isError: "yes" } as never;
     expect(await fitResult(wrong, { get: () => true as never })).toEqual({ content });
   });
 
-  it("replaces an image that no vendor accepts with a note", async () => {
+  it("has a note instead of an image that no vendor accepts", async () => {
     const broken = { type: "image", data: png.slice(0, 40), mimeType: "image/png" };
     expect(await resultOf([text("here"), broken])).toEqual([
       text("here"),
@@ -59,7 +59,7 @@ describe("what a tool gives", () => {
     ["a text without text", [{ type: "text" }], '{"type":"text"}'],
     ["null", [null], "null"],
     ["nothing", undefined, "(no output)"],
-  ])("is text when it is %s", async (_, content, shown) => {
+  ])("becomes text if it is %s", async (_, content, shown) => {
     expect(await resultOf(content)).toEqual([text(shown)]);
   });
 });

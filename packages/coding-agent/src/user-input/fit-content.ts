@@ -14,9 +14,9 @@ const resultRules = rulesOf({
 type Settings = Pick<SettingsStore, "get">;
 
 /**
- * Turns content of a tool or an extension into blocks that any model accepts: other blocks become
- * text, images are checked and scaled down like those of prompts. An image that a vendor refuses
- * would stay in the session and fail every later request.
+ * Turns content from a tool or an extension into blocks that any model accepts: other blocks become
+ * text, and images are checked and scaled down like those of prompts. An image that a vendor
+ * refuses would stay in the session and fail every later request.
  */
 export function fitContent(content: unknown, settings: Settings): Block[] | Promise<Block[]> {
   const plain = toPlainValue(content);
@@ -25,7 +25,7 @@ export function fitContent(content: unknown, settings: Settings): Block[] | Prom
   return Promise.all(blocks.map((block) => fitBlock(block, settings))).then((all) => all.flat());
 }
 
-/** {@link fitContent} for a tool's whole result, which must be serialisable and copyable. */
+/** {@link fitContent} for a complete tool result, which must be serialisable and cloneable. */
 export async function fitResult(given: ToolResult, settings: Settings): Promise<ToolResult> {
   const result = toPlainValue(given);
   const content = await fitContent(result.content, settings);
@@ -54,7 +54,7 @@ function isImage(block: unknown): block is ImageContent {
   return isJsonObject(block) && block.type === "image" && typeof block.data === "string";
 }
 
-/** An embedded MCP resource becomes its text, anything else its JSON. */
+/** An embedded MCP resource becomes its text, any other block its JSON. */
 function textOf(block: unknown): string {
   if (typeof block === "string") return block;
   const resource = isJsonObject(block) ? block.resource : undefined;

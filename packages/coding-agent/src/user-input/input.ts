@@ -12,15 +12,15 @@ import type { FetchForeign } from "@tau-agent/system";
 import { isPdfType } from "./documents.ts";
 import { fetchImage } from "./fetch-image.ts";
 
-/** What a user sends along with text. */
+/** What a user sends along with a text. */
 export interface PromptInput {
   readonly images?: readonly ImageInput[] | undefined;
   readonly attachments?: readonly AttachmentInput[] | undefined;
   /** Resources of MCP servers. */
   readonly resources?: readonly ResourceReference[] | undefined;
   /**
-   * For text that a program forwards: a command, template, skill or `@file` in it means nothing, and it
-   * counts as text from outside (rules with `afterUntrusted`).
+   * For text that a program forwards: commands, templates, skills and `@file` in it are not expanded, and it counts as
+   * text from outside (rules with `afterUntrusted`).
    */
   readonly verbatim?: boolean | undefined;
 }
@@ -28,20 +28,20 @@ export interface PromptInput {
 export interface UserInputOptions {
   /** Expands `/skill:name` and `/template`. */
   readonly expand: (text: string) => Promise<string>;
-  /** The content that a command of an MCP server stands for; undefined for any other text. */
+  /** The content for a command of an MCP server; undefined for any other text. */
   readonly expandRemote?:
     | ((text: string) => Promise<readonly UserContent[] | undefined>)
     | undefined;
   readonly readResource?:
     | ((resource: ResourceReference) => Promise<readonly Attachment[]>)
     | undefined;
-  /** Checks an image and scales it down if needed; throws a readable reason. */
+  /** Checks an image and scales it down if needed; throws an error with a readable reason. */
   readonly prepareImage: (image: ImageContent) => Promise<ImageContent>;
   /** Fetches an image from a URL. */
   readonly fetch?: FetchForeign | undefined;
 }
 
-/** Makes user messages from what clients send. */
+/** Creates user messages from what clients send. */
 export class UserInput {
   readonly #options: UserInputOptions;
 
@@ -52,7 +52,7 @@ export class UserInput {
   /**
    * A user message: plain text, or blocks if there are images or attachments.
    *
-   * @throws {SessionError} `prompt_empty`; `invalid_image`, `invalid_attachment` naming the field;
+   * @throws {SessionError} `prompt_empty`; `invalid_image`, `invalid_attachment`, naming the field;
    *   `mcp_server_not_found`, `mcp_failed`
    */
   async build(text: string, input: PromptInput): Promise<UserMessage> {
@@ -73,7 +73,7 @@ export class UserInput {
     for (const [index, attachment] of attachments.entries()) {
       blocks.push(await this.#attachment(attachment, `attachments[${index}]`));
     }
-    // Vendors reject an empty message with an error that does not say so.
+    // Vendors reject an empty message with an unclear error.
     if (blocks.length === 0 && expanded.trim() === "") throw new SessionError("prompt_empty");
     const leading: UserContent[] = expanded === "" ? [] : [{ type: "text", text: expanded }];
     return {
@@ -119,7 +119,7 @@ export class UserInput {
   }
 }
 
-/** An attachment with everything that the documented form has. */
+/** An attachment with all members of the documented form. */
 function wholeAttachment(given: AttachmentInput, index: number): Attachment {
   if ("content" in given) return given;
   const { mimeType, fileName = isPdfType(mimeType) ? "document.pdf" : "file" } = given;

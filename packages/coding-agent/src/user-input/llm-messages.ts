@@ -12,10 +12,10 @@ export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
   return convertAll(messages, toLlmMessage);
 }
 
-/** The text to add to a message in requests; undefined for most. */
+/** Returns the text to add to a message in requests; undefined for most messages. */
 type FindNote = (message: AgentMessage) => string | undefined;
 
-/** The line that replaces a result in requests; undefined for most. */
+/** Returns the line that replaces a result in requests; undefined for most results. */
 type FindLine = (result: ToolResultMessage) => string | undefined;
 
 /**
@@ -87,7 +87,9 @@ function isLlmMessage(message: AgentMessage): message is LlmMessage {
   return role === "user" || role === "assistant" || role === "toolResult";
 }
 
-/** A message with its documents as the model takes them, and foreign text in its fence. */
+/**
+ * A message in the form that the model receives: with its documents, and foreign text in a fence.
+ */
 function asSent(message: LlmMessage): LlmMessage {
   const whole = withDocuments(message);
   if (whole.role !== "toolResult" || !isFenced(whole)) return whole;
@@ -112,7 +114,7 @@ function toLlmMessage(message: AgentMessage): LlmMessage | undefined {
         message,
       );
     default:
-      // Roles of later versions stay in the file; a model cannot read them.
+      // Roles of later versions stay in the file, but a model cannot read them.
       return undefined;
   }
 }
@@ -124,7 +126,7 @@ function asUser(
   return { role: "user", content, timestamp };
 }
 
-/** The documented form in which a client's shell commands reach the model. */
+/** The documented form in which the model receives a client's shell commands. */
 function bashText(message: BashExecutionMessage): string {
   let text = `Ran \`${message.command}\`\n`;
   text += message.output === "" ? "(no output)" : `\`\`\`\n${message.output}\n\`\`\``;

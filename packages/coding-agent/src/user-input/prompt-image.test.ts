@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createTestSession } from "../create/__fixtures__/test-session.ts";
 
-/** One red pixel. */
+/** A single red pixel. */
 const png =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
@@ -81,11 +81,11 @@ describe("an attachment", () => {
         { type: "image" },
       ],
     });
-    // What is offered for another try is what was written.
+    // The message offered for editing is the original one.
     expect(session.navigation.forkMessages()).toMatchObject([{ text: "read" }]);
   });
 
-  it("without text that can be read names the field and what to send", async () => {
+  it("without readable text fails with the field and what to send instead", async () => {
     const { session } = await createTestSession(["ok"]);
     const archive = {
       id: "a",
@@ -101,8 +101,8 @@ describe("an attachment", () => {
   });
 });
 
-describe("a message without anything in it", () => {
-  it("is refused, as a prompt and as a queued message, and nothing has happened", async () => {
+describe("an empty message", () => {
+  it("is refused, both as a prompt and as a queued message, and changes nothing", async () => {
     const { session } = await createTestSession(["ok"]);
     for (const text of ["", " \n"]) {
       const refused = { code: "prompt_empty" };
