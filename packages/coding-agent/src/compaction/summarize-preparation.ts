@@ -28,7 +28,7 @@ interface PreparationSummaryOptions extends Omit<SummarizerOptions, "budget"> {
  * because servers with a single slot refuse parallel requests.
  *
  * @throws {SessionError} `summary_failed`; `compaction_cancelled` if aborted; `nothing_to_compact` if none of the
- * messages contains text
+ *   messages contains text
  */
 export async function summarizePreparation(
   preparation: CompactionPreparation,

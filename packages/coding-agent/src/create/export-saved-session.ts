@@ -7,7 +7,7 @@ import { type SavedSessionSetup, withSavedSessions } from "./saved-sessions.ts";
  * @param name - a session file, or the id of a session of this project
  * @returns the absolute path of the file
  * @throws {SessionError} `session_not_found`, `session_invalid`, `session_damaged`, `nothing_to_export`,
- * `export_failed`, `invalid_option`
+ *   `export_failed`, `invalid_option`
  */
 export function exportSavedSession(
   name: string,

@@ -59,7 +59,7 @@ export class HostTools {
    * Replaces all tools; open calls continue.
    *
    * @throws {ProtocolError} `invalid_params`, naming the member; {SessionError} `invalid_schema`,
-   * `policy_denied`. In these cases nothing changes.
+   *   `policy_denied`. In these cases nothing changes.
    */
   set(definitions: readonly HostToolDefinition[]): readonly string[] {
     checkDefinitions(definitions);

@@ -48,7 +48,7 @@ export class SessionPolicy {
 
   /**
    * @param name - the name in the settings, or the id of an object; undefined for a workspace
-   * without either
+   *   without either
    */
   allowsWorkspace(name: string | undefined): boolean {
     const { workspaces } = this.merged;

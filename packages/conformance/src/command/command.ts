@@ -40,7 +40,7 @@ interface Request {
  * @param argv - the host's command line; may be empty
  *
  * @returns the exit code: 0 when everything holds, 1 when something fails or no host is given, 2 when the host cannot
- * be started
+ *   be started
  *
  * @throws {ProtocolError} `invalid_option`
  */

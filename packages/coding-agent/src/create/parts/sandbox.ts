@@ -9,7 +9,7 @@ import type { SessionBase } from "./session-base.ts";
  * Opens the sandbox that settings and options ask for. The project's part applies even before the project is trusted.
  *
  * @throws {SessionError} `invalid_settings` and `invalid_option`, because a mistake must not mean no sandbox;
- * `policy_denied`; `sandbox_unavailable` if a remote workspace has none
+ *   `policy_denied`; `sandbox_unavailable` if a remote workspace has none
  */
 export async function createSandbox(
   base: Omit<SessionBase, "sandboxed">,

@@ -49,7 +49,7 @@ export class SessionExtensions {
    * Loads the user's own extensions.
    *
    * @throws {SessionError} `extension_unusable` if an extension named by `-e`, the settings or the options cannot be
-   * loaded: leaving out a guard silently would be worse than having none
+   *   loaded: leaving out a guard silently would be worse than having none
    */
   async loadOwn(): Promise<void> {
     await this.#load("own");
@@ -60,7 +60,7 @@ export class SessionExtensions {
    * Loads the project's extensions, if it is trusted and on this machine; called once that is decided.
    *
    * @throws {SessionError} `extension_unusable` as {@link loadOwn}, and for a package named by `-e` that only an
-   * untrusted project has
+   *   untrusted project has
    */
   async loadProject(): Promise<void> {
     const { settings, disk } = this.#base;
