@@ -234,7 +234,7 @@ describe("a diagnostics command", () => {
     expect(told).toHaveLength(1);
   });
 
-  it("without a baseline, reports all problems and says so", async () => {
+  it("reports all problems if there is no baseline, and says so", async () => {
     const entries = (folder: string): DiagnosticsEntry[] => [
       // The first run hangs; all others answer.
       {

@@ -188,7 +188,7 @@ describe("an attached PDF", () => {
     },
   );
 
-  it("with extractedText is replaced by that text", async () => {
+  it("is replaced by its extractedText", async () => {
     const { session, sent } = await claude();
     const attachment = {
       id: "a",
@@ -208,7 +208,7 @@ describe("an attached PDF", () => {
     ["encrypted", secret, "it is encrypted"],
     ["broken", Buffer.from("hello"), "it is damaged"],
     ["too large", Buffer.alloc(33 * 1024 * 1024), "it is larger than 32 MiB"],
-  ])("with %s is refused, naming the field and the reason", async (_title, bytes, reason) => {
+  ])("is refused if it is %s, naming the field and the reason", async (_title, bytes, reason) => {
     const { session } = await createTestSession(["ok"]);
     const attachments = [
       { mimeType: "application/pdf", data: bytes.toString("base64"), fileName: "a.pdf" },

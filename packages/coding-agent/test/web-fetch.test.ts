@@ -204,7 +204,7 @@ describe("permissions for web_fetch", () => {
     ["localhost", "http://LOCALHOST.:PORT/"],
     ["127.0.0.1", "http://0x7f.1:PORT/"],
     ["*", "http://localhost:PORT/"],
-  ])("that deny %s refuse %s", async (match, url) => {
+  ])("match a deny rule for %s to the URL %s", async (match, url) => {
     const permissions = { mode: "all", rules: [rule(match, "deny")] } as const;
     const { isError } = await fetched({ url: url.replace("PORT", `${port()}`) }, here, {
       permissions,

@@ -61,7 +61,7 @@ describeWith(redisIsMissing)("a worker with a policy", () => {
     return { ...own, has };
   }
 
-  test("without limits, does what the project and the job ask for", async () => {
+  test("does what the project and the job ask for if there are no limits", async () => {
     const { add, ends, has } = await fleet({});
     const job = await add({ sessionId: "free", projectKey: "p", message: "go" }, "free-1");
     expect(await job.waitUntilFinished(ends, 60_000)).toMatchObject({ status: "completed" });

@@ -194,7 +194,7 @@ describe("permission rules and modes", () => {
     expect(test.asked).toEqual([]);
   });
 
-  it("of readOnly deny everything else, and say so", async () => {
+  it("deny everything else in readOnly, and say so", async () => {
     const test = await asking(
       [turn([toolCall("ls", {}), bash("ls"), toolCall("todo_write", { todos: [] })]), "done"],
       [],
@@ -303,7 +303,7 @@ describe("permission rules and modes", () => {
     expect(existsSync(join(test.cwd, ".pi"))).toBe(false);
   });
 
-  it("of the settings apply, and those of an untrusted project only tighten them", async () => {
+  it("are read from the settings, and those of an untrusted project only tighten them", async () => {
     const folder = temporaryFolder();
     const places = placesIn(folder);
     mkdirSync(join(places.cwd, ".pi"), { recursive: true });

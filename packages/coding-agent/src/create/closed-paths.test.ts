@@ -26,7 +26,7 @@ async function call(name: string, args: Record<string, unknown>, rules: readonly
 
 const denied: PermissionRule = { tool: "*", match: "secrets/**", action: "deny" };
 
-describe("a search omits files that a rule denies:", () => {
+describe("a search", () => {
   it.each([
     ["grep", { pattern: "word" }],
     ["grep", { pattern: "after", path: ".", context: 3 }],
@@ -36,7 +36,7 @@ describe("a search omits files that a rule denies:", () => {
     ["find", { pattern: "*.txt", path: ".." }],
     ["ls", {}],
     ["ls", { path: "../link" }],
-  ])("%s %o", async (name, args) => {
+  ])("omits files that a rule denies: %s %o", async (name, args) => {
     for (const action of ["deny", "ask"] as const) {
       const text = await call(name, args, [{ ...denied, action }]);
       expect(text).toContain("src");
@@ -45,13 +45,13 @@ describe("a search omits files that a rule denies:", () => {
     }
   });
 
-  it("below any folder, if the rule says so", async () => {
+  it("omits files below any folder, if the rule says so", async () => {
     const text = await call("grep", { pattern: "word" }, [{ ...denied, match: "**/secrets/**" }]);
     expect(text).toContain("src/one.txt");
     expect(text).not.toContain("key.txt");
   });
 
-  it("none if the rule is for another tool or allows", async () => {
+  it("omits nothing if the rule is for another tool or allows", async () => {
     const others: PermissionRule[] = [
       { ...denied, tool: "read" },
       { ...denied, action: "allow" },
@@ -59,7 +59,7 @@ describe("a search omits files that a rule denies:", () => {
     expect(await call("grep", { pattern: "word" }, others)).toContain("secrets/deep/key.txt");
   });
 
-  it("and is denied for the folder itself", async () => {
+  it("is denied for the folder itself", async () => {
     expect(await call("grep", { pattern: "word", path: "secrets" }, [denied])).toContain(
       '"isError":true',
     );

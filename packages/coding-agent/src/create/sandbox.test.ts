@@ -252,7 +252,7 @@ describe("sandbox settings", () => {
     await expect(withSettings({ "sandbox.network": ["*"] })).rejects.toThrow(/sandbox\.network/);
   });
 
-  it("of an untrusted project may only tighten", async () => {
+  it("can only tighten the sandbox in an untrusted project", async () => {
     const loose = await withSettings(
       { sandbox: { mode: "readOnly" } },
       { sandbox: { mode: "off", network: "all", write: ["/"], whenUnavailable: "run" } },

@@ -279,7 +279,7 @@ describe("hostile sources", () => {
     expect(readdirSync(join(home, "agent")).filter((name) => !name.endsWith(".lock"))).toEqual([]);
   });
 
-  it("in a project's package folder, select no registry and no program", async () => {
+  it("select no registry and no program from a project's package folder", async () => {
     mkdirSync(join(home, "project/.pi/npm"), { recursive: true });
     const planted = "registry=http://127.0.0.1:1/\ngit=./evil.sh\n";
     writeFileSync(join(home, "project/.pi/npm/.npmrc"), planted);
@@ -287,7 +287,7 @@ describe("hostile sources", () => {
     expect(settingsOf("project/.pi")).toEqual(["npm:pi-thing@1.0.0"]);
   });
 
-  it("in a project's settings, remove nothing outside", async () => {
+  it("remove nothing outside when named in a project's settings", async () => {
     mkdirSync(join(home, "project/.pi"));
     const packages = ["git:../../..", "npm:../../../victim"];
     writeFileSync(join(home, "project/.pi/settings.json"), JSON.stringify({ packages }));

@@ -154,7 +154,7 @@ describe("permission rules", () => {
     );
   });
 
-  it("with a match never fit a tool without a path", async () => {
+  it("never match a tool without a path if the rule has a match", async () => {
     const rules = [deny("deploy", "prod")];
     expect((await verdict("deploy", { to: "prod" }, { rules })).action).toBe("allow");
     expect((await verdict("deploy", {}, { rules: [deny("deploy", "*")] })).action).toBe("deny");
@@ -193,7 +193,7 @@ describe("a bash line", () => {
     expect((await bash("./ls", given)).action).toBe("ask");
   });
 
-  it("with a hidden command needs a question if a rule denies or asks about parts or writes", async () => {
+  it("needs a question for a hidden command if a rule denies or asks about parts or writes", async () => {
     const line = "$(echo rm) -rf x";
     expect((await bash(line)).action).toBe("allow");
     for (const rule of [
@@ -214,7 +214,7 @@ describe("a bash line", () => {
     );
   });
 
-  it("that cannot be judged shows a person the commands that a parser finds in it", async () => {
+  it("shows a person the commands that a parser finds in it if it cannot be judged", async () => {
     const found = await bash("for f in *; do rm $f; done", { mode: "ask" });
     expect(found.parts).toEqual([{ text: "rm $f", action: "ask" }]);
     expect(found.suggestions).toEqual([]);

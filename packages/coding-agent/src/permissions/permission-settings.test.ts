@@ -16,7 +16,7 @@ describe("permissions in settings files", () => {
     });
   });
 
-  it("of a trusted project replace the user's mode, and all rules apply", () => {
+  it("replace the user's mode in a trusted project, and all rules apply", () => {
     const files = [
       user({ mode: "ask", rules: [{ tool: "bash", match: "git *", action: "allow" }] }),
       project({ mode: "all", rules: [{ tool: "write", action: "allow" }], timeoutMs: 5 }),
@@ -28,7 +28,7 @@ describe("permissions in settings files", () => {
     });
   });
 
-  it("of an untrusted project only tighten", () => {
+  it("only tighten in an untrusted project", () => {
     const rules = ["allow", "ask", "deny"].map((action) => ({ tool: "bash", action }));
     const files = [
       user({ mode: "ask" }),
@@ -55,7 +55,7 @@ describe("permissions in settings files", () => {
     [{ timeoutMs: -1 }, "permissions.timeoutMs"],
     ["ask", "permissions"],
   ])(
-    "with a mistake name it, drop only the wrong member, and make the mode stricter: %j",
+    "name a mistake, drop only the wrong member, and make the mode stricter: %j",
     (value, name) => {
       const found = settlePermissions([user(value)], false);
       expect(found.mode).toBe("ask");
@@ -66,7 +66,7 @@ describe("permissions in settings files", () => {
     },
   );
 
-  it("with a mistake keep a stricter mode and the other rules", () => {
+  it("keep a stricter mode and the other rules despite a mistake", () => {
     const rules = [
       { tool: "bash", action: "no" },
       { tool: "bash", match: "rm *", action: "deny" },

@@ -184,7 +184,7 @@ describe("settings lists for a remote project", () => {
     expect(seen).toEqual([]);
   });
 
-  it("of the user exclude files of the project by full path, and by patterns", async () => {
+  it("exclude the project's files by the user's full paths and patterns", async () => {
     for (const name of ["a", "b", "c"])
       there.put(`${cwd}/.pi/skills/${name}/SKILL.md`, skill(name));
     const skills = [`-${cwd}/.pi/skills/a`, "!**/skills/b/**"];
@@ -214,7 +214,7 @@ describe("settings of a remote project", () => {
     expect(seen).toEqual([]);
   });
 
-  it("that cannot be read are reported, and count as the strictest limits", async () => {
+  it("are reported if they cannot be read, and count as the strictest limits", async () => {
     there.put(`${cwd}/.pi/settings.json`, '{"sandbox": {');
     there.pipe(`${cwd}/.pi/omp.jsonc`);
     const settings = await loadSettings();

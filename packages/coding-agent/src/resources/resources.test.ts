@@ -68,7 +68,7 @@ describe("context files", () => {
     expect(await load()).toHaveLength(1);
   });
 
-  it("of a repository are replaced by those of a worktree inside it", async () => {
+  it("are replaced by those of a worktree inside the repository", async () => {
     put("repo/AGENTS.md", "same");
     put("repo/.trees/one/AGENTS.md", "same");
     put("repo/.trees/one/.git", `gitdir: ${join(root, "repo", ".git", "worktrees", "one")}\n`);

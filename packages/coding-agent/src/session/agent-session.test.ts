@@ -67,7 +67,7 @@ describe("a prompt", () => {
     await session.dispose();
   });
 
-  it("with invalid image data is refused, naming the field", async () => {
+  it("is refused with invalid image data, naming the field", async () => {
     const { session, events } = await createTestSession(["x"]);
     const images = [{ type: "image" as const, data: "not an image", mimeType: "image/png" }];
     await expect(session.submit("look", { images })).rejects.toMatchObject({
@@ -87,7 +87,7 @@ describe("a prompt", () => {
     expect(await session.prompt("again")).toMatchObject({ status: "completed" });
   });
 
-  it("during another run needs a streamingBehavior", async () => {
+  it("needs a streamingBehavior during another run", async () => {
     const { session } = await createTestSession([slow("a longer answer"), "second", "third"]);
     const first = await session.submit("one", { id: "1" });
     await expect(session.submit("two")).rejects.toMatchObject({ code: "busy" });
@@ -100,7 +100,7 @@ describe("a prompt", () => {
     expect(userTexts(session.messages)).toEqual(["one", "two"]);
   });
 
-  it("sent twice at once starts one run", async () => {
+  it("starts one run when sent twice at once", async () => {
     const { session, events } = await createTestSession(["first", "second"]);
     const both = await Promise.allSettled([session.submit("a"), session.submit("b")]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
@@ -252,7 +252,7 @@ describe("a client's shell command", () => {
     expect(JSON.stringify(written())).toContain("secret");
   });
 
-  it("during a run is added after it, so that no call is separated from its result", async () => {
+  it("is added after the current run, so that no call is separated from its result", async () => {
     const test = await createTestSession([
       turn([toolCall("bash", { command: "sleep 0.3" })]),
       "done",
@@ -336,7 +336,7 @@ describe("a new session", () => {
 });
 
 describe("a clone of the session", () => {
-  it("made during a run includes the results of running calls", async () => {
+  it("includes the results of running calls", async () => {
     const test = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])]);
     await test.session.submit("go");
     await eventOf(test, isType("tool_execution_start"));
@@ -422,7 +422,7 @@ describe("await using", () => {
 });
 
 describe("listeners", () => {
-  it("that throw on every event affect neither the run nor each other", async () => {
+  it("affect neither the run nor each other when they throw on every event", async () => {
     const { session, events } = await createTestSession(["one"]);
     session.subscribe(() => {
       throw new TypeError("always");
@@ -458,7 +458,7 @@ describe("listeners", () => {
     },
   );
 
-  it("that never finish do not keep the session from ending", async () => {
+  it("do not keep the session from ending when they never finish", async () => {
     const { session } = await createTestSession(["one"]);
     const heard = new Promise<void>((resolve) => {
       session.subscribe((event) => {
@@ -473,7 +473,7 @@ describe("listeners", () => {
     expect(await prompt).toMatchObject({ status: "aborted" });
   });
 
-  it("that return a promise delay the run", async () => {
+  it("delay the run by returning a promise", async () => {
     const { session } = await createTestSession(["one"]);
     let isWaiting = false;
     session.subscribe(async (event) => {

@@ -85,7 +85,7 @@ describe("API keys", () => {
 
 describe("the fixed part of a request", () => {
   it.each(loopbackApis)(
-    "over %s is at most as large as that of the newest comparable host",
+    "is at most as large over %s as that of the newest comparable host",
     async (api) => {
       await using server = await startLoopbackServer({ scenario: ["Hello."] });
       const { session } = await createTestSession([], {

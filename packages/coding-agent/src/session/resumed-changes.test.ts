@@ -173,8 +173,8 @@ const stories: Record<string, readonly Act[]> = {
   ],
 };
 
-describe.each(wires)("over %s, the next process repeats byte for byte", (_, model) => {
-  it.each(Object.keys(stories))("what was sent with %s", async (name) => {
+describe.each(wires)("over %s, the next process", (_, model) => {
+  it.each(Object.keys(stories))("repeats what was sent with %s", async (name) => {
     const named = ["first", "other"].map((id) => ({ ...model, id: `${model.id}-${id}` }));
     const acts = stories[name] ?? [];
     const { earlier, later } = await play(named, acts);

@@ -37,7 +37,7 @@ describe("a fork", () => {
     expect(userTexts(session.messages)).toEqual(["first", "other"]);
   });
 
-  it("from the first message is an empty session, without a file until its first prompt", async () => {
+  it("is an empty session if taken from the first message, without a file until its first prompt", async () => {
     const { session } = await conversation();
     const [first] = session.navigation.forkMessages();
     await session.navigation.fork(first?.entryId ?? "");
@@ -45,7 +45,7 @@ describe("a fork", () => {
     expect(existsSync(session.log.path ?? "")).toBe(false);
   });
 
-  it("of an entry that is not a user message changes nothing", async () => {
+  it("changes nothing if the entry is not a user message", async () => {
     const { session } = await conversation();
     const { path } = session.log;
     const reply = session.log.tree.leafId ?? "";
@@ -83,7 +83,7 @@ describe("switching sessions", () => {
     expect(readFileSync(old, "utf8")).toContain("fourth");
   });
 
-  it("to an invalid file keeps the current session, and creates no file", async () => {
+  it("keeps the current session if the file is invalid, and creates no file", async () => {
     const { session, folder } = await conversation();
     const missing = join(folder, "missing.jsonl");
     const text = join(folder, "text.jsonl");
@@ -100,7 +100,7 @@ describe("switching sessions", () => {
     expect(userTexts(session.messages)).toHaveLength(4);
   });
 
-  it("to the session that is open does nothing", async () => {
+  it("does nothing for the current session", async () => {
     const { session } = await conversation();
     const path = session.log.path ?? "";
     await session.navigation.switchSession(path);
@@ -109,7 +109,7 @@ describe("switching sessions", () => {
     expect(userTexts(session.messages)).toHaveLength(4);
   });
 
-  it("to the current session reports that another program has changed the file", async () => {
+  it("reports for the current session that another program has changed the file", async () => {
     const { session } = await conversation();
     const path = session.log.path ?? "";
     appendFileSync(path, "{}\n");

@@ -121,7 +121,7 @@ describe("a reply that breaks a rule", () => {
     expect(unpaired(session.messages)).toEqual([]);
   });
 
-  it("that breaks several rules causes one event and one reminder", async () => {
+  it("causes one event and one reminder if it breaks several rules", async () => {
     const files = {
       ".pi/rules/one.md": rule("gim+e"),
       ".agents/rules/two.md": rule("(?i)GIMME"),

@@ -190,7 +190,7 @@ describe("a tool call", () => {
     ["tool_error", new ToolError("no")],
     ["ENOENT", Object.assign(new Error("gone"), { code: "ENOENT" })],
     ["RangeError", new RangeError("too far")],
-  ])("that fails has error.type %s, and its run continues", async (type, error) => {
+  ])("has error.type %s when it fails, and its run continues", async (type, error) => {
     const probe = tool(() => Promise.reject(error));
     const { session, spans } = await record([turn(toolCall("probe", {})), "done"], {
       customTools: [probe],
@@ -203,7 +203,7 @@ describe("a tool call", () => {
     expect(named(spans(), "invoke_agent tau").status).toBe("UNSET");
   });
 
-  it("that never ran has no span", async () => {
+  it("has no span if it never ran", async () => {
     const { session, spans } = await record([turn(toolCall("nothing", {})), "done"]);
     await session.prompt("go");
     expect(spans().filter(({ name }) => name.startsWith("execute_tool"))).toEqual([]);

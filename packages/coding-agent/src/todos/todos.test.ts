@@ -107,7 +107,7 @@ describe("the todo list of a session", () => {
     expect(session.todos.items).toEqual([]);
   });
 
-  it("set by a client is stored and sent to the model", async () => {
+  it("is stored and sent to the model when a client sets it", async () => {
     const seen: string[] = [];
     const { session, written } = await createTestSession(({ messages }) => {
       seen.push(JSON.stringify(messages));
@@ -128,7 +128,7 @@ describe("the todo list of a session", () => {
     expect(session.todos.items).toEqual([]);
   });
 
-  it("set by a client during a run reaches the model with the next turn", async () => {
+  it("reaches the model with the next turn when a client sets it during a run", async () => {
     const seen: string[] = [];
     const test = await createTestSession(({ index, messages }) => {
       seen.push(JSON.stringify(messages));

@@ -44,8 +44,8 @@ function toolsIn(files: Record<string, string | Uint8Array>, run?: MemoryCommand
   return { place, environment, call };
 }
 
-describe("in a workspace without files on the disk", () => {
-  it("read returns files and ranges in one round trip", async () => {
+describe("tools in a workspace without files on the disk", () => {
+  it("read files and ranges in one round trip", async () => {
     const { place, call } = toolsIn({ "a.txt": "one\ntwo\nthree\n" });
     expect(await call("read", { path: "a.txt" })).toBe("one\ntwo\nthree\n");
     expect(place.calls).toEqual([`read ${cwd}/a.txt`]);
@@ -55,14 +55,14 @@ describe("in a workspace without files on the disk", () => {
     await expect(call("read", { path: "a.txt/x" })).rejects.toThrow("A part of the path a.txt/x");
   });
 
-  it("read takes one more round trip for each 4 MiB", async () => {
+  it("take one more round trip to read each 4 MiB", async () => {
     const line = `${"x".repeat(1023)}\n`;
     const { place, call } = toolsIn({ "big.txt": line.repeat(9 * 1024) });
     expect(await call("read", { path: "big.txt", offset: 9216 })).toBe(line);
     expect(place.calls).toHaveLength(3);
   });
 
-  it("read finds other spellings, the home directory and images in the workspace", async () => {
+  it("find other spellings, the home directory and images in the workspace", async () => {
     const pixel =
       "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     const { call } = toolsIn({
@@ -77,7 +77,7 @@ describe("in a workspace without files on the disk", () => {
     expect(await call("read", { path: "a.png" })).toContain("Read image file [image/png]");
   });
 
-  it("edit and write change files in the workspace, in at most two round trips", async () => {
+  it("edit and write files in the workspace, in at most two round trips", async () => {
     const { place, call } = toolsIn({ "a.txt": "one\ntwo\n" });
     await call("edit", { path: "a.txt", oldText: "two", newText: "2" });
     expect(place.calls).toEqual([`read ${cwd}/a.txt`, `write ${cwd}/a.txt`]);
@@ -92,7 +92,7 @@ describe("in a workspace without files on the disk", () => {
     expect(existsSync(cwd)).toBe(false);
   });
 
-  it("ls, grep and find work in the workspace even if it has no search", async () => {
+  it("list, grep and find in the workspace even if it has no search", async () => {
     const { call } = toolsIn({
       ".gitignore": "ignored\n",
       ".git/HEAD": "",
@@ -119,7 +119,7 @@ describe("in a workspace without files on the disk", () => {
     );
   });
 
-  it("a change is compared with the file in the workspace", async () => {
+  it("compare a change with the file in the workspace", async () => {
     const { environment } = toolsIn({ "a.txt": "one\ntwo\n" });
     const edit = { path: "a.txt", oldText: "two", newText: "2" };
     const file = `${cwd}/a.txt`;
@@ -129,7 +129,7 @@ describe("in a workspace without files on the disk", () => {
   });
 });
 
-it("searches use the workspace's search, and drop lines that it repeats", async () => {
+it("use the workspace's search, and drop lines that it repeats", async () => {
   const { place, call } = toolsIn({ f: "" });
   const match = { path: `${cwd}/f`, line: 2, text: "hit", before: ["a"], after: ["hit too"] };
   const next = { path: `${cwd}/f`, line: 3, text: "hit too", before: ["hit"], after: ["z"] };
@@ -139,7 +139,7 @@ it("searches use the workspace's search, and drop lines that it repeats", async 
   );
 });
 
-it("a change of a missing file has no earlier text", async () => {
+it("show no earlier text for a change of a missing file", async () => {
   const place = host.environment();
   const write = { path: "new.txt", content: "fresh\n" };
   expect(await changeOf("write", write, place)).toEqual({

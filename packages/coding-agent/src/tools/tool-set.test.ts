@@ -44,7 +44,7 @@ describe("tools from several sources", () => {
     expect(names(tools.active)).toEqual(["read", "ticket"]);
   });
 
-  it("of servers are limited only by a selection that names such tools", () => {
+  it("are limited only by a selection that names tools of servers, if they belong to a server", () => {
     const given = [tool("mcp__a__x"), tool("mcp__b__y")];
     const of = (selection: ToolSelection) => {
       const tools = create(selection);
@@ -65,7 +65,7 @@ describe("tools from several sources", () => {
     expect(names(tools.active)).toEqual(["read", "mcp__b__y", "mcp__a__x"]);
   });
 
-  it("of servers do not change the list in the system prompt", () => {
+  it("do not change the list in the system prompt if they belong to servers", () => {
     const tools = create({ only: ["read"] });
     const before = tools.named;
     tools.offer("mcp", [tool("mcp__a__x"), { ...tool("mcp__a__y"), isDeferred: true }]);

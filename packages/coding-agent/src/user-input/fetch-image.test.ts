@@ -28,7 +28,7 @@ describe("an image from a URL", () => {
     }
   });
 
-  it("that is missing fails with the URL and the reason", async () => {
+  it("fails with the URL and the reason if it is missing", async () => {
     const failure = (reason: string) => ({
       code: "fetch_failed",
       message: expect.stringMatching(`https://a\\.test/x.*${reason}`),

@@ -85,7 +85,7 @@ describe("an attachment", () => {
     expect(session.navigation.forkMessages()).toMatchObject([{ text: "read" }]);
   });
 
-  it("without readable text fails with the field and what to send instead", async () => {
+  it("fails without readable text, naming the field and what to send instead", async () => {
     const { session } = await createTestSession(["ok"]);
     const archive = {
       id: "a",

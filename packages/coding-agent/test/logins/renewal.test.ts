@@ -87,7 +87,7 @@ describe("a stored login", () => {
   it.each([
     [4.9 * minute, 1],
     [5.5 * minute, 0],
-  ])("that is valid for another %s ms is renewed %s times", async (lifeMs, refreshes) => {
+  ])("with %s ms left, is renewed %s times", async (lifeMs, refreshes) => {
     await logIn();
     change({ expires: Date.now() + lifeMs });
     await newKeys().keys.require(provider);

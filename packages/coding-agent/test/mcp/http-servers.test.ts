@@ -223,7 +223,7 @@ describe("a login to an MCP server", () => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it("of another host lacks the name of its authorization server, which the first renewal adds", async () => {
+  it("lacks the name of its authorization server if it comes from another host, until its first renewal", async () => {
     const warned = vi.spyOn(console, "warn");
     await store(server.issue());
     const session = await open();

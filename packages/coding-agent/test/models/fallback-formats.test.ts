@@ -78,7 +78,7 @@ const pairs = loopbackApis.flatMap((from) => loopbackApis.map((to) => [from, to]
 
 describe("a fallback", () => {
   it.each(slice(pairs, 16))(
-    "from %s to %s reads the conversation, and the way back works",
+    "reads the conversation when it switches from %s to %s and back",
     async (from, to) => {
       for (const readsImages of [true, false]) {
         const crossed = await cross(from, to, { readsImages });

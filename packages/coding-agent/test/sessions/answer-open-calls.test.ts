@@ -52,24 +52,27 @@ const messagesOf = (log: SessionLog): AgentMessage[] =>
 const textOf = (message: AgentMessage | undefined): string =>
   JSON.stringify(message && "content" in message ? message.content : undefined);
 
-describe("the calls of a killed host get a result", () => {
-  it.each(["file", "fork"] as const)("when a session begins with a %s", async (kind) => {
-    const { path, ...options } = await killed();
-    const start = kind === "file" ? { kind, path } : { kind, from: path };
-    const { log } = await openInFolder(start, options);
-    const messages = messagesOf(log);
-    expect(unpaired(messages)).toEqual([]);
-    expect(messages.at(-1)).toMatchObject({ toolCallId: "call_1", isError: true });
-    expect(textOf(messages.at(-1))).toContain("the host ended before");
-    log.append({ type: "message", message: { role: "user", content: "go on", timestamp: 1 } });
-    log.close();
-    const again = await openInFolder({ kind: "file", path: log.path ?? "" }, options);
-    expect(messagesOf(again.log)).toHaveLength(5);
-    expect(unpaired(messagesOf(again.log))).toEqual([]);
-    again.log.close();
-  });
+describe("the calls of a killed host", () => {
+  it.each(["file", "fork"] as const)(
+    "get a result when a session begins with a %s",
+    async (kind) => {
+      const { path, ...options } = await killed();
+      const start = kind === "file" ? { kind, path } : { kind, from: path };
+      const { log } = await openInFolder(start, options);
+      const messages = messagesOf(log);
+      expect(unpaired(messages)).toEqual([]);
+      expect(messages.at(-1)).toMatchObject({ toolCallId: "call_1", isError: true });
+      expect(textOf(messages.at(-1))).toContain("the host ended before");
+      log.append({ type: "message", message: { role: "user", content: "go on", timestamp: 1 } });
+      log.close();
+      const again = await openInFolder({ kind: "file", path: log.path ?? "" }, options);
+      expect(messagesOf(again.log)).toHaveLength(5);
+      expect(unpaired(messagesOf(again.log))).toEqual([]);
+      again.log.close();
+    },
+  );
 
-  it("when a session begins with a log that was read elsewhere", async () => {
+  it("get a result when a session begins with a log that was read elsewhere", async () => {
     const { path, ...options } = await killed();
     const { header = { type: "session", id: "read", timestamp: "", cwd: "/" }, entries } =
       await readSessionFile(path);
@@ -79,7 +82,7 @@ describe("the calls of a killed host get a result", () => {
     expect(unpaired(messagesOf(opened.log))).toEqual([]);
   });
 
-  it("in a fork of a session that another host continues, without claiming that the call ended", async () => {
+  it("get a result in a fork while another host continues the session, without claiming an end", async () => {
     const { path, ...options } = await killed();
     const owner = { pid: process.pid, host: "elsewhere", token: "t" };
     writeFileSync(`${path}.lock`, JSON.stringify(owner));
@@ -88,7 +91,7 @@ describe("the calls of a killed host get a result", () => {
     expect(textOf(messagesOf(log).at(-1))).toContain("goes on from before");
   });
 
-  it("when the session is switched to or cloned", async () => {
+  it("get a result when the session is switched to or cloned", async () => {
     const { path } = await killed();
     const { session } = await createTestSession(() => "reply");
     await session.navigation.switchSession(path);

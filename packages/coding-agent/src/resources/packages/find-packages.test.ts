@@ -76,7 +76,7 @@ describe("a resource package", () => {
     });
   });
 
-  it("without a list provides its folders, filtered by the setting", async () => {
+  it("provides its folders if it has no list, filtered by the setting", async () => {
     const source = "git:github.com/me/x";
     const there = "agent/git/github.com/me/x";
     put({
@@ -104,7 +104,7 @@ describe("a resource package", () => {
     expect((await load()).extensions).toEqual(["one/index.ts", "two.ts"]);
   });
 
-  it("of a trusted project takes precedence over the user's own", async () => {
+  it("takes precedence over the user's own if it belongs to a trusted project", async () => {
     put({
       "agent/settings.json": { packages: ["npm:x"] },
       "agent/npm/node_modules/x/index.ts": "",
@@ -122,7 +122,7 @@ describe("a resource package", () => {
     });
   });
 
-  it("that is missing leads to one diagnostic with the command to install it", async () => {
+  it("leads to one diagnostic with the command to install it if it is missing", async () => {
     put({ "agent/settings.json": { packages: ["npm:gone", "./nowhere"] } });
     const command = `npm install --ignore-scripts --prefix ${join(dirs.agentDirectory, "npm")} -- gone`;
     expect((await load()).problems).toEqual([

@@ -42,7 +42,7 @@ describe("stream rules", () => {
     expect(diagnostics).toEqual([]);
   });
 
-  it("of the project hide the user's of the same name, with a diagnostic", async () => {
+  it("hide the user's rule of the same name if they are the project's, with a diagnostic", async () => {
     const { rules, diagnostics, homeDirectory } = await load({
       ".pi/agent/rules/mine.md": rule("user", "name: same\n"),
       "project/sub/.pi/rules/same.md": rule("project"),
@@ -93,7 +93,7 @@ describe("stream rules", () => {
     expect(diagnostics).toMatchObject([{ message: expect.stringContaining("it has no text") }]);
   });
 
-  it("that are too long, or have no pattern, are left out with a short diagnostic", async () => {
+  it("are left out with a short diagnostic if they are too long or have no pattern", async () => {
     const { rules, diagnostics } = await load({
       ".pi/agent/rules/a.md": rule("x").replace("Text", "long ".repeat(100_000)),
       ".pi/agent/rules/b.md": rule("{ on: x }"),

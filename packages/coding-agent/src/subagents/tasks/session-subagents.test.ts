@@ -98,7 +98,7 @@ describe("a subagent", () => {
     expect(results(session)).toHaveLength(3);
   });
 
-  it("in the background continues after an abort, can be followed with tools, and is announced once", async () => {
+  it("continues in the background after an abort, can be followed with tools, and is announced once", async () => {
     const { session, places } = await start(
       script(
         [
@@ -183,7 +183,7 @@ describe("a subagent", () => {
     }
   });
 
-  it("below another subagent is named by its path, whether running or not", async () => {
+  it("is named by its path below another subagent, whether running or not", async () => {
     const { session, places } = await start(
       script([["task", { tasks: [{ id: "a", task: "<a>" }] }]], {
         a: (step) =>
@@ -261,7 +261,7 @@ describe("a subagent", () => {
     ]);
   });
 
-  it("without a file can be continued as long as its host lives", async () => {
+  it("can be continued without a file as long as its host lives", async () => {
     const { session } = await start(
       script(
         [
@@ -279,7 +279,7 @@ describe("a subagent", () => {
     ]);
   });
 
-  it("that is isolated and was killed learns that its worktree is new", async () => {
+  it("learns that its worktree is new if it was killed in an isolated one", async () => {
     const places = project();
     const background = { tasks: [{ id: "one", task: "<one>" }], isolated: true, background: true };
     const first = await start(
@@ -310,7 +310,7 @@ describe("a subagent", () => {
     takeRewrites();
   });
 
-  it("that is isolated continues from its merged work, and from work that was kept", async () => {
+  it("continues from its merged work if it is isolated, and from work that was kept", async () => {
     const places = project();
     const write = (path: string, content: string) => turn(toolCall("write", { path, content }));
     const one = (step: number) =>

@@ -48,27 +48,30 @@ const rule = (match: string, action: PermissionRule["action"], tool = "write") =
   action,
 });
 
-describe("the files of an isolated subagent are judged as the user's own", () => {
+describe("the files of an isolated subagent", () => {
   it.each(["~/**/secret/**", "~/*/secret/x", "../project/secret/**", "~/project/**", "secret/**"])(
-    "by a rule that denies %s",
+    "are judged as the user's own by a rule that denies %s",
     async (match) => {
       const test = await subagentThat(write("secret/x"), { rules: [rule(match, "deny")] });
       expect(test.has("secret/x")).toBe(false);
     },
   );
 
-  it("by an absolute rule with a pattern above the folder", async () => {
+  it("are judged as the user's own by an absolute rule with a pattern above the folder", async () => {
     const absolute = { rules: [rule("/**/project/secret/*", "deny")] };
     expect((await subagentThat(write("secret/x"), absolute)).has("secret/x")).toBe(false);
   });
 
-  it.each(["~/project/**", "../*/src/*", "src/**"])("by a rule that allows %s", async (match) => {
-    const given = { mode: "ask", rules: [rule(match, "allow")] } as const;
-    const test = await subagentThat(write("src/b.txt"), given);
-    expect([test.asked, test.has("src/b.txt")]).toEqual([[], true]);
-  });
+  it.each(["~/project/**", "../*/src/*", "src/**"])(
+    "are judged as the user's own by a rule that allows %s",
+    async (match) => {
+      const given = { mode: "ask", rules: [rule(match, "allow")] } as const;
+      const test = await subagentThat(write("src/b.txt"), given);
+      expect([test.asked, test.has("src/b.txt")]).toEqual([[], true]);
+    },
+  );
 
-  it("and not as files of the folder that contains the trees", async () => {
+  it("are not judged as files of the folder that contains the trees", async () => {
     const denied = await subagentThat(write("src/b.txt"), { rules: [rule("~/agent/**", "deny")] });
     expect(denied.has("src/b.txt")).toBe(true);
     const given = { mode: "ask", rules: [rule("~/agent/**", "allow")] } as const;
@@ -77,7 +80,7 @@ describe("the files of an isolated subagent are judged as the user's own", () =>
     expect(allowed.asked[0]?.suggestions).toEqual([rule("src/b.txt", "allow")]);
   });
 
-  it("and no rule allows it the user's own file instead of its copy", async () => {
+  it("are the only ones that a rule allows, not the user's originals", async () => {
     const rules = [{ tool: "bash", action: "allow" } as const, rule("src/**", "allow")];
     const test = await subagentThat(
       (cwd) => toolCall("bash", { command: `echo x > ${cwd}/src/b.txt` }),

@@ -168,7 +168,7 @@ describe("several replacements", () => {
   });
 });
 
-describe("a refused edit leaves the file unchanged and says why", () => {
+describe("a refused edit", () => {
   it.each([
     ["const value = 1;\nlet x;", "const valeu = 1;", 'The closest is line 1: "const value = 1;".'],
     ["a\nb", "zzz\nyyy", "Read the file and copy the text from it."],
@@ -178,22 +178,22 @@ describe("a refused edit leaves the file unchanged and says why", () => {
     ["text", "", "oldText is empty, but f.txt is not"],
     ["text", "same", "Could not find the exact text in f.txt: oldText must match"],
     ["ﬁx", "ix", "Could not find the exact text in f.txt: oldText must match"],
-  ])("when %j does not take %j", async (content, oldText, expected) => {
+  ])("explains, for content %j, why oldText %j is refused", async (content, oldText, expected) => {
     expect(await refusal(content, { oldText, newText: "new" })).toContain(expected);
   });
 
-  it("when nothing would change, or an argument is missing", async () => {
+  it("leaves the file unchanged when nothing would change, or an argument is missing", async () => {
     expect(await refusal("a", { oldText: "a", newText: "a" })).toContain("identical");
     expect(await refusal("a", { oldText: "a" })).toContain("newText is missing");
     expect(await refusal("a", {})).toContain("Nothing to do");
   });
 
-  it("when the file is not UTF-8", async () => {
+  it("leaves the file unchanged when it is not UTF-8", async () => {
     const message = await refusal(Buffer.from([0x61, 0xff, 0x62]), { oldText: "a", newText: "b" });
     expect(message).toContain("f.txt is not valid UTF-8");
   });
 
-  it("when the file does not exist or is a directory", async () => {
+  it("says why when the file does not exist or is a directory", async () => {
     await expect(edit({ path: "none", oldText: "a", newText: "b" })).rejects.toThrow(
       "File not found: none. Check the path with ls or find.",
     );

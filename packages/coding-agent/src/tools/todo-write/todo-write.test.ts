@@ -64,7 +64,7 @@ it("suggests keeping exactly one item in progress", async () => {
   expect(textOf(await write({ todos: [item("completed")] }))).toBe("1 of 1 done.\n[x] x");
 });
 
-describe("input in the forms that models send", () => {
+describe("todo_write", () => {
   const expected = [
     { content: "a", status: "pending" },
     { content: "b", status: "in_progress" },
@@ -104,11 +104,11 @@ describe("input in the forms that models send", () => {
         explanation: "why",
       },
     ],
-  ])("%s", async (_, args) => {
+  ])("accepts what models send: %s", async (_, args) => {
     expect(await listOf(args)).toEqual(expected);
   });
 
-  it("a list with headings", async () => {
+  it("accepts a list with headings", async () => {
     const phases = [{ name: "One", tasks: ["a", { content: "b", status: "completed" }] }];
     expect(await listOf({ phases })).toEqual([
       { content: "a", status: "pending", phase: "One" },
@@ -116,7 +116,7 @@ describe("input in the forms that models send", () => {
     ]);
   });
 
-  it("numeric ids and notes that are lists", async () => {
+  it("accepts numeric ids, and notes that are lists", async () => {
     expect(await listOf({ todos: [{ id: 1, content: "a", notes: ["x", "y"] }] })).toEqual([
       { id: "1", content: "a", status: "pending", notes: "x\ny" },
     ]);
@@ -140,7 +140,7 @@ describe("an invalid todo list", () => {
     ],
     ["is only a part", { merge: true, todos: ["a"] }, /^merge: .*whole list/],
     ["is endless", { todos: Array.from({ length: 501 }, () => "a") }, /^todos: 501 items/],
-  ])("with %s: the error names the mistake", async (_, args, words) => {
+  ])("leads to an error that names the mistake when it %s", async (_, args, words) => {
     await expect(write(args)).rejects.toThrow(words);
   });
 });
