@@ -62,7 +62,9 @@ interface Outcome {
   readonly fromHook: boolean;
 }
 
-/** Replaces the older part of a conversation with a summary; one path for every reason. */
+/**
+ * Replaces the older part of a conversation with a summary, whatever the reason for the compaction.
+ */
 export class Compaction {
   readonly #options: CompactionOptions;
   #controller: AbortController | undefined;
@@ -73,7 +75,7 @@ export class Compaction {
     this.#options = options;
   }
 
-  /** Whether one is running. */
+  /** Whether a compaction is running. */
   get isRunning(): boolean {
     return this.#controller !== undefined;
   }

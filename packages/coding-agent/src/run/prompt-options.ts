@@ -15,7 +15,7 @@ export interface PromptAcceptance {
   readonly result: Promise<PromptResult>;
 }
 
-/** How to treat a prompt. */
+/** The options of a prompt. */
 export interface PromptOptions extends PromptInput {
   /** During a run: interrupt it, or wait until it ends. */
   readonly streamingBehavior?: "steer" | "followUp" | undefined;

@@ -56,7 +56,7 @@ export class RunDriver {
     return this.isBusy && !this.#isWorking;
   }
 
-  /** Whether other work than a run is active. */
+  /** Whether work other than a run is active. */
   get isWorking(): boolean {
     return this.#isWorking;
   }

@@ -58,7 +58,7 @@ export interface ShellRequest {
 }
 
 /**
- * Where extensions can observe and change a session. A session without extensions has none of this.
+ * Where extensions can observe and change a session. Undefined for a session without extensions.
  */
 export interface SessionHooks {
   readonly tools: ToolHooks;

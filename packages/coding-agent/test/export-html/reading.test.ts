@@ -18,7 +18,7 @@ const openWork = (options?: Parameters<TestBrowser["open"]>[1]) =>
 /** The layout is complete a moment after the page has opened. */
 const drawn = (page: Page) => page.waitForSelector("html.drawn", { state: "attached" });
 
-describe("folded output", () => {
+describe("collapsed output", () => {
   it("expands and collapses by mouse and by keyboard", async () => {
     const { page, complaints } = await openWork();
     const last = page.getByText("src/ledger.test.ts > case 48");
@@ -152,7 +152,7 @@ describe("the session as JSONL", () => {
   });
 });
 
-describe("by keyboard", () => {
+describe("keyboard navigation", () => {
   it("moves from prompt to prompt, with a visible focus", async () => {
     const { page } = await openWork();
     const focused = () => page.evaluate<string>("document.activeElement.textContent.slice(0, 40)");

@@ -70,7 +70,7 @@ class ClientCheck {
   constructor({ steps }: Transcript) {
     this.#wanted = steps.flatMap((step) => {
       if (step.kind !== "send") return [];
-      // A client need not send lines that are not commands.
+      // Lines that are not commands are not required of a client.
       const { kind } = decodeClientFrame(step.line);
       return kind === "error" ? [] : [{ ...step, frame: JSON.parse(step.line) }];
     });

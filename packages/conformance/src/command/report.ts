@@ -29,7 +29,7 @@ interface DialectReport {
 export interface ConformanceReport {
   readonly argv: readonly string[];
   readonly host: ConformanceRun["host"];
-  /** Whether everything that was tried holds. */
+  /** Whether every statement that was tested holds. */
   readonly ok: boolean;
   readonly dialects: readonly DialectReport[];
 }

@@ -1,4 +1,4 @@
-/** A text; a session file may have anything in its place. */
+/** A text from a session file, whose values may have any type. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }

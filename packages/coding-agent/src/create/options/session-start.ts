@@ -10,7 +10,7 @@ export type SessionChoice =
   | { readonly path: string; readonly kind?: undefined }
   | SessionStart;
 
-/** The choices that are words. */
+/** The choices given as plain words. */
 export const sessionWords = ["memory", "continue"] as const;
 
 export function sessionStartOf(choice: SessionChoice | undefined): SessionStart | undefined {

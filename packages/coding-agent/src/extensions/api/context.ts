@@ -172,7 +172,7 @@ export interface SystemPromptOptions {
     baseDir: string;
     disableModelInvocation: boolean;
   }[];
-  /** More parts, by the tag around each. */
+  /** Additional parts, keyed by the name of the tag around each. */
   sections: Record<string, string>;
 }
 

@@ -20,5 +20,5 @@ export class ExtensionError extends Error {
   }
 }
 
-/** The text of anything thrown. */
+/** The message of any thrown value. */
 export const reasonOf = errorMessage;

@@ -43,7 +43,7 @@ export interface SubagentHostRequest {
   readonly diagnostics: { readonly entries: readonly DiagnosticsEntry[] } | undefined;
   /** Ends the host, even one that fails to start. */
   readonly signal: AbortSignal;
-  /** A promise holds the subagent back until it settles. */
+  /** The subagent waits for a returned promise. */
   readonly onEvent: (event: SessionEvent) => void | Promise<void>;
   /** Answers its tools' requests for approval. */
   readonly approve: Approve;

@@ -155,7 +155,7 @@ describe.each([
   });
 });
 
-describe.skipIf(process.platform === "win32")("a ripgrep process that", () => {
+describe.skipIf(process.platform === "win32")("a ripgrep process", () => {
   const summary = `echo '{"type":"summary","data":{}}'`;
   const grep = async (script: string) => {
     workspace.write({ "bin/rg": `#!/bin/sh\n${script}\n`, f: "hit" });
@@ -175,11 +175,11 @@ describe.skipIf(process.platform === "win32")("a ripgrep process that", () => {
     ["fails", "echo 'no more threads' >&2; exit 101", /with exit code 101 .*: no more threads/],
     ["is killed", "kill -9 $$", /by SIGKILL before it had searched everything\n/],
     ["says nothing", "exit 0", /with exit code 0 before it had searched everything\n/],
-  ])("%s before the search is complete leads to an error", async (_title, script, reason) => {
+  ])("leads to an error if it %s before the search is complete", async (_title, script, reason) => {
     await expect(grep(script)).rejects.toThrow(reason);
   });
 
-  it("only warns counts as complete", async () => {
+  it("counts as complete if it only warns", async () => {
     const warn = "echo 'rg: ./.gitignore: line 1: unclosed class' >&2";
     expect(await grep(`${warn}; ${summary}; exit 1`)).toBe("No matches found");
     // It could not read a file, and was told not to report that.
