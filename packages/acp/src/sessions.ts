@@ -51,9 +51,7 @@ export interface SessionSource {
   readonly sessionDirectory: (cwd: string | undefined) => Promise<string | undefined>;
   /** Whether the tools act on another machine, so that folders are not checked on this one. */
   readonly isElsewhere?: boolean | undefined;
-  /**
-   * The fallback folder for a session that is opened without one and whose own no longer exists.
-   */
+  /** The fallback folder for a session that is opened without one and whose own no longer exists. */
   readonly cwd: string;
 }
 

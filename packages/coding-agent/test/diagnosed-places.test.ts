@@ -16,8 +16,7 @@ import { createAgentSession } from "../src/create/create-session.ts";
 import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
 import { project, run, write } from "../src/subagents/task-tool/__fixtures__/task-call.ts";
 
-// Documents are read in worker threads, and checks are processes: both start slowly on a busy
-// machine.
+// Documents are read in worker threads, and checks are processes: both start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const finder = (more = "true"): DiagnosticsEntry => ({

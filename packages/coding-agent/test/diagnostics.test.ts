@@ -80,9 +80,7 @@ async function project(
   return { ...test, results, cwd: places.cwd, folder };
 }
 
-/**
- * Calls on other files, half a second apart: the result of one of them contains the late problems.
- */
+/** Calls on other files, half a second apart: the result of one of them contains the late problems. */
 const untilTold: readonly Step[] = Array.from({ length: 12 }, () => async () => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   return write("other.md", "x");

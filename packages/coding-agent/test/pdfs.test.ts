@@ -13,8 +13,7 @@ import {
 } from "../src/create/__fixtures__/test-session.ts";
 import { createAgentSession } from "../src/create/create-session.ts";
 
-// Documents are read in worker threads, and checks are processes: both start slowly on a busy
-// machine.
+// Documents are read in worker threads, and checks are processes: both start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const pages = ["First page", "Second page", "Third page"];

@@ -8,8 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createTestSession } from "../src/create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
 
-// Documents are read in worker threads, and checks are processes: both start slowly on a busy
-// machine.
+// Documents are read in worker threads, and checks are processes: both start slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 type Settings = Parameters<typeof SettingsStore.inMemory>[0];

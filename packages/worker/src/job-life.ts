@@ -15,10 +15,7 @@ export interface JobLife {
   readonly redis: Redis;
   /** Aborts, with the reason, when the job must be given up. */
   readonly signal: AbortSignal;
-  /**
-   * The answer that refuses a command of the control stream; undefined for a command that is
-   * accepted.
-   */
+  /** The answer that refuses a command of the control stream; undefined for a command that is accepted. */
   readonly refusal: (command: Frame) => Frame | undefined;
   readonly onEntry: () => void;
   readonly report: (line: string) => void;

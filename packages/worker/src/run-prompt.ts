@@ -14,9 +14,7 @@ export type Life =
   /** The host ended before the prompt did. */
   | { readonly kind: "ended"; readonly reason: string };
 
-/**
- * Error codes of a prompt that is not over: the next host continues from the entries in the store.
- */
+/** Error codes of a prompt that is not over: the next host continues from the entries in the store. */
 const unstored: ReadonlySet<unknown> = new Set(["session_lost", "session_write_failed"]);
 
 /** Exit codes of a host that could not start because of its session. */
@@ -202,10 +200,7 @@ export class PromptRun {
     );
   }
 
-  /**
-   * Announced only once across all hosts: an earlier worker may have died between this and the end
-   * of the job.
-   */
+  /** Announced only once across all hosts: an earlier worker may have died between this and the end of the job. */
   async #announce(outcome: Frame): Promise<void> {
     if (await this.#events.hasResult(this.#promptId)) return;
     const { id: _, ...frame } = outcome;

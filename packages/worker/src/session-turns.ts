@@ -60,10 +60,7 @@ export class SessionTurns {
     await this.#redis.zrem(lineOf(sessionId), keyOf(job));
   }
 
-  /**
-   * Whether a job is still unfinished: it may have been removed from the queue, or have failed
-   * without a worker.
-   */
+  /** Whether a job is still unfinished: it may have been removed from the queue, or have failed without a worker. */
   async #isWaited(key: string): Promise<boolean> {
     const [added, finished] = await this.#redis.hmget(key, "timestamp", "finishedOn");
     return added !== null && finished === null;

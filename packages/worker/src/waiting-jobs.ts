@@ -43,9 +43,7 @@ export class WaitingJobs {
   }
 }
 
-/**
- * The delay until the next attempt, given how long a job has waited: each attempt may start a host.
- */
+/** The delay until the next attempt, given how long a job has waited: each attempt may start a host. */
 export function nextLookMs(waitedMs: number): number {
   return Math.min(Math.max(FIRST_DELAY_MS, waitedMs / 4), MAX_DELAY_MS);
 }

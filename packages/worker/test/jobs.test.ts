@@ -61,8 +61,7 @@ describeWith(redisIsMissing)("jobs", () => {
     const first = await fleet.add(data, "told-1");
     const result = await first.waitUntilFinished(fleet.ends);
     expect(result).toMatchObject({ status: "completed", output: { answer: 42 } });
-    // As if the worker had died after the last entry: the job is still queued, and its result is
-    // unreported.
+    // As if the worker had died after the last entry: the job is still queued, and its result is unreported.
     await first.remove();
     await fleet.redis.del("tau:events:told");
     const again = await fleet.add(data, "told-1");

@@ -8,9 +8,7 @@ import { sliceSize } from "../../../scripts/testing/slice.ts";
 import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server.ts";
 import { type Frame, hostsOf, testFleet } from "./test-fleet.ts";
 
-/**
- * Use `TAU_FLEET_KILLS=200` before a release. `TAU_FLEET_SEED` changes the moments of the kills.
- */
+/** Use `TAU_FLEET_KILLS=200` before a release. `TAU_FLEET_SEED` changes the moments of the kills. */
 const killCount = Number(process.env.TAU_FLEET_KILLS ?? sliceSize(4, 12));
 const seed = Number(process.env.TAU_FLEET_SEED ?? 20_261_122);
 const SESSIONS = ["a", "b", "c", "d"];

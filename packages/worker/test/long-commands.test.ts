@@ -10,9 +10,7 @@ import { hostsOf, testFleet } from "./test-fleet.ts";
 const tau = fileURLToPath(new URL("../../../apps/cli/bin/tau.js", import.meta.url));
 const limit = { timeout: 60_000 };
 
-/**
- * Prints something before, while and after its host dies, and ends once the file `finish` exists.
- */
+/** Prints something before, while and after its host dies, and ends once the file `finish` exists. */
 const command = [
   "echo ran >> ran.txt",
   "echo before",

@@ -94,9 +94,7 @@ async function refuseOthers(
   if (found?.kind === "other") throw new WorkspaceError("failed", "Not a regular file", { path });
 }
 
-/**
- * For `catch`: ignores a failure on the disk, since the client may have a file that the disk lacks.
- */
+/** For `catch`: ignores a failure on the disk, since the client may have a file that the disk lacks. */
 function unlessRefused(error: unknown): undefined {
   if (error instanceof WorkspaceError && error.code === "not_allowed") throw error;
   return undefined;

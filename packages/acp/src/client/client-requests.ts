@@ -66,10 +66,7 @@ export class ClientRequests implements RequestSink {
     if (request.method === "tool_approval") this.#place.onDecided(request, outcome === "allow");
   }
 
-  /**
-   * Tells the client that the user is done with a server's page; without an id, the page was the
-   * login.
-   */
+  /** Tells the client that the user is done with a server's page; without an id, the page was the login. */
   completed(server: string, elicitationId?: string): void {
     const key = pageKey(server, elicitationId);
     const id = this.#pages.get(key);

@@ -26,9 +26,7 @@ import { titleOf } from "./session-title.ts";
 import { stopTurn } from "./stop-turn.ts";
 import { UpdateLine } from "./update-line.ts";
 
-/**
- * A call that runs longer than this is shown as running, unless the user is being asked about it.
- */
+/** A call that runs longer than this is shown as running, unless the user is being asked about it. */
 const SHOWN_RUNNING_MS = 100;
 
 export interface AcpSessionOptions {

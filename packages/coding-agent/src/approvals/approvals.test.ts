@@ -535,8 +535,7 @@ describe("while a question is open", () => {
     await test.session.dispose();
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
     const asked = lines.findLastIndex((line) => line.includes('"phase":"asked"'));
-    // As if the host had been killed during the second question, before the first result was
-    // stored.
+    // As if the host had been killed during the second question, before the first result was stored.
     const kept = lines.slice(0, asked + 1).filter((line) => !line.includes('"toolResult"'));
     const parents = kept.map((line) => JSON.parse(line));
     for (let at = 2; at < parents.length; at += 1) parents[at].parentId = parents[at - 1].id;

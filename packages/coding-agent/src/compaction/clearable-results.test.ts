@@ -223,10 +223,7 @@ describe("clearable tool results", () => {
   });
 });
 
-/**
- * A step of a conversation: a read, change, search or command, whose result may repeat an earlier
- * one.
- */
+/** A step of a conversation: a read, change, search or command, whose result may repeat an earlier one. */
 const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant("user" as const) },
   {

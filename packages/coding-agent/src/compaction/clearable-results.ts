@@ -79,10 +79,7 @@ export class ClearableResults {
     return this.#tokens;
   }
 
-  /**
-   * How many tokens after the first clearable result would have to be sent again if everything was
-   * cleared.
-   */
+  /** How many tokens after the first clearable result would have to be sent again if everything was cleared. */
   get rewritten(): number {
     let first = Infinity;
     for (const { at } of this.#clearable.values()) first = Math.min(first, at);

@@ -62,9 +62,7 @@ interface Outcome {
   readonly fromHook: boolean;
 }
 
-/**
- * Replaces the older part of a conversation with a summary, whatever the reason for the compaction.
- */
+/** Replaces the older part of a conversation with a summary, whatever the reason for the compaction. */
 export class Compaction {
   readonly #options: CompactionOptions;
   #controller: AbortController | undefined;

@@ -72,10 +72,7 @@ function* fromNewest(entries: readonly SessionEntry[]) {
   }
 }
 
-/**
- * Moves the cut so that names, labels and model changes just before it stay with the entries after
- * it.
- */
+/** Moves the cut so that names, labels and model changes just before it stay with the entries after it. */
 function pullBack(entries: readonly SessionEntry[], cut: number): number {
   let index = cut;
   while (index > 0) {

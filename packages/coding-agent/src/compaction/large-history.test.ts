@@ -14,9 +14,7 @@ const isSummary = ({ systemPrompt }: ScenarioRequest) => systemPrompt.includes("
 const window = 8000;
 const long = "some words of a reply ".repeat(1200);
 
-/**
- * A session with a context window of 8000 tokens and three replies of at least 6000 tokens each.
- */
+/** A session with a context window of 8000 tokens and three replies of at least 6000 tokens each. */
 async function largeSession(summarize: (request: ScenarioRequest, count: number) => string | Turn) {
   const requests: string[] = [];
   const test = await createTestSession(

@@ -78,10 +78,7 @@ function shorten(text: string): string {
   return `${text.slice(0, end)}\n[… ${text.length - end} more characters]`;
 }
 
-/**
- * Prevents the conversation from closing the tags around it: a summary could then follow its
- * instructions.
- */
+/** Prevents the conversation from closing the tags around it: a summary could then follow its instructions. */
 function neutralizeTags(text: string): string {
   return text.replace(/<(\/?)(conversation|previous-summary)>/gi, "<$1 $2>");
 }

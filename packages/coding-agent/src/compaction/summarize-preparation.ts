@@ -45,8 +45,7 @@ export async function summarizePreparation(
   const before = serializeMessages(messagesToSummarize);
   const begun = serializeMessages(turnPrefixMessages);
   if (before.length + begun.length === 0) throw new SessionError("nothing_to_compact");
-  // The last compaction may have cut the same turn: then the next part of the turn extends the
-  // earlier summary.
+  // The last compaction may have cut the same turn: then the next part of the turn extends the earlier summary.
   const isSameTurn = before.length === 0 && previousSummary !== undefined;
   const history = await inParts({
     pieces: isSameTurn ? begun : before,

@@ -42,8 +42,7 @@ function keep(conversation: EntryWriter, usage: Usage): void {
   try {
     conversation.append({ type: "custom", customType: USAGE_ENTRY, data: { usage } });
   } catch {
-    // If the session cannot be written, the next message reports that; the first failure is thrown
-    // here.
+    // If the session cannot be written, the next message reports that; the first failure is thrown here.
   }
 }
 

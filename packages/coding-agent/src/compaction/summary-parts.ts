@@ -37,10 +37,7 @@ export function requestTokens(text: string): number {
   return textTokens(summarySystemPrompt) + textTokens(text);
 }
 
-/**
- * The next request, with as many pieces from `at` on as fit; a piece too large for any request is
- * cut.
- */
+/** The next request, with as many pieces from `at` on as fit; a piece too large for any request is cut. */
 export function nextPart(
   job: SummaryJob,
   at: number,

@@ -8,10 +8,7 @@ const weights = {
   digit: 0.55,
   /** The minimum for a word or number. */
   word: 0.85,
-  /**
-   * Within runs that constantly switch between lower case, upper case and digits: base64, hashes,
-   * ids.
-   */
+  /** Within runs that constantly switch between lower case, upper case and digits: base64, hashes, ids. */
   dense: 0.72,
   symbol: 0.7,
   repeated: 0.05,
@@ -26,10 +23,7 @@ const weights = {
   surrogate: 1.5,
 } as const;
 
-/**
- * A run with at least this share of switches between lower case, upper case and digits is not made
- * of words.
- */
+/** A run with at least this share of switches between lower case, upper case and digits is not made of words. */
 const denseShare = 0.35;
 
 const blocks: readonly { readonly from: number; readonly weight: number }[] = [
@@ -97,9 +91,7 @@ function repeatWeight(code: number): number {
   return code < 0x80 && code > 0x20 ? weights.repeated : weightOf(code);
 }
 
-/**
- * Cuts a text in the middle so that it takes at most `tokens`, including the note about the cut.
- */
+/** Cuts a text in the middle so that it takes at most `tokens`, including the note about the cut. */
 export function clipText(text: string, tokens: number): string {
   if (textTokens(text) <= tokens) return text;
   const note = (left: number): string => `\n[… ${left} characters left out …]\n`;

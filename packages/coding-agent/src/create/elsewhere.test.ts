@@ -8,9 +8,7 @@ import { MemoryWorkspace } from "../resources/__fixtures__/memory-workspace.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
-/**
- * Creates a typical remote project: instructions, settings, skills, agents, an extension, a server.
- */
+/** Creates a typical remote project: instructions, settings, skills, agents, an extension, a server. */
 function plant(there: MemoryWorkspace, cwd: string): void {
   const put = (path: string, text: string) => there.put(join(cwd, path), text);
   there.folder(join(dirname(cwd), ".git"));
@@ -80,8 +78,7 @@ it("needs at most six rounds to a remote project until the first request", async
   there.put(join(cwd, ".pi/skills/four/SKILL.md"), "---\ndescription: FOURTH THERE\n---\n");
   const agentDirectory = places.agentDirectory ?? "";
   mkdirSync(agentDirectory, { recursive: true });
-  // The project is trusted by a saved decision, so its files are also compared with the saved
-  // digest.
+  // The project is trusted by a saved decision, so its files are also compared with the saved digest.
   writeFileSync(
     join(agentDirectory, "workspace-trust.json"),
     JSON.stringify({ [`ws-memory:${cwd}`]: true }),

@@ -11,10 +11,7 @@ import {
 } from "./__fixtures__/hostile-repositories.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 
-/**
- * Opens the repository like a stranger's, sends one prompt, and returns everything that left the
- * host.
- */
+/** Opens the repository like a stranger's, sends one prompt, and returns everything that left the host. */
 async function open(plant: Plant, named: readonly string[] = []) {
   const folder = temporaryFolder();
   const places = placesIn(folder);

@@ -10,9 +10,7 @@ import { bubblewrapIsMissing } from "../../../system/src/sandbox/__fixtures__/ha
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
-/**
- * Runs the calls of one reply in a sandboxed session, and returns the results that the model read.
- */
+/** Runs the calls of one reply in a sandboxed session, and returns the results that the model read. */
 async function run(
   calls: readonly ReturnType<typeof toolCall>[],
   sandbox: SandboxChange | undefined,

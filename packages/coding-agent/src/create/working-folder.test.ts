@@ -7,10 +7,7 @@ import { takeRewrites } from "../../../ai/test/stable-prefix.ts";
 import { createTestSession, placesIn, temporaryFolder } from "./__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "./options/session-options.ts";
 
-/**
- * Calls a tool for the prompt `look`; otherwise repeats what the system prompt says about the
- * folder.
- */
+/** Calls a tool for the prompt `look`; otherwise repeats what the system prompt says about the folder. */
 async function start(options: Partial<CreateAgentSessionOptions> = {}) {
   return createTestSession(({ messages, systemPrompt }) => {
     const last = messages.at(-1);

@@ -27,10 +27,7 @@ export interface SessionDiagnosticsOptions {
 /** What one entry last reported about a file. */
 interface Told {
   readonly baseline: CheckedText | undefined;
-  /**
-   * The digest of the text that the session left; with another digest, someone else changed the
-   * file.
-   */
+  /** The digest of the text that the session left; with another digest, someone else changed the file. */
   readonly digest: string;
 }
 
@@ -152,10 +149,7 @@ export class SessionDiagnostics implements FileDiagnosis {
     return problems && { text: before.text, problems };
   }
 
-  /**
-   * Waits for a check as long as a call may; the check itself continues until the next check of the
-   * file.
-   */
+  /** Waits for a check as long as a call may; the check itself continues until the next check of the file. */
   #inTime({ key, checker }: Watched, file: CheckedFile, limitMs: number) {
     // An earlier check of the same file checks an outdated text.
     this.#running.get(key)?.abort();

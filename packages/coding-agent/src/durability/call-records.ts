@@ -184,8 +184,7 @@ export async function firstMissing(
 /** Whether a subagent's file has the result of a call; without the file, the call is reverted. */
 export async function isAnswered({ reference, toolCallId }: CallRecord): Promise<boolean> {
   const { entries } = (reference && (await readConversation(reference))) || { entries: [] };
-  // Models reuse ids: the record belongs to the last call with the id, and its result comes after
-  // that call.
+  // Models reuse ids: the record belongs to the last call with the id, and its result comes after that call.
   for (const entry of (entries as readonly KnownSessionEntry[]).toReversed()) {
     if (entry.type !== "message") continue;
     const { message } = entry;

@@ -16,9 +16,7 @@ import type { CreateAgentSessionOptions } from "../create/options/session-option
 
 const header = { type: "session", version: 3, id: "s1", timestamp: new Date().toISOString() };
 
-/**
- * Sessions that share one file, and whose hosts may "die", leaving only the file and the folder.
- */
+/** Sessions that share one file, and whose hosts may "die", leaving only the file and the folder. */
 function place(entries: readonly object[] = []) {
   const folder = temporaryFolder();
   const places = placesIn(folder);

@@ -5,9 +5,7 @@ import type { FolderSnapshots } from "@tau-agent/worktrees/folder-snapshots";
 const maxTries = 8;
 const pauseMs = 40;
 
-/**
- * Does work only while the host owns the session, and prevents a takeover until the work is done.
- */
+/** Does work only while the host owns the session, and prevents a takeover until the work is done. */
 export type Guarded = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Takes snapshots of folders in which local commands run. */

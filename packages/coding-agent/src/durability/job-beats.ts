@@ -2,9 +2,7 @@ import type { CallRecords } from "./call-records.ts";
 
 const beatMs = 1_000;
 
-/**
- * Marks that jobs are running: meanwhile, their changes cannot be told apart from those of calls.
- */
+/** Marks that jobs are running: meanwhile, their changes cannot be told apart from those of calls. */
 export class JobBeats {
   readonly #records: CallRecords;
   /** The folders of jobs, by command id. */

@@ -28,9 +28,7 @@ export class KeptCommand {
     return (await this.#adopt()) !== undefined;
   }
 
-  /**
-   * Ends the command and returns when it ended; undefined if it never ran or the time is unknown.
-   */
+  /** Ends the command and returns when it ended; undefined if it never ran or the time is unknown. */
   async end(): Promise<number | undefined> {
     const over = await this.endedAt();
     if (over !== undefined) return over;

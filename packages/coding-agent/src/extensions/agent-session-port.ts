@@ -175,10 +175,7 @@ function messagesOf({ session, parts, hooks }: PortOptions): Pick<SessionPort, M
   };
 }
 
-/**
- * Extensions of older hosts start new work at the end of a run, when the run was already over
- * there.
- */
+/** Extensions of older hosts start new work at the end of a run, when the run was already over there. */
 function watchRuns(session: AgentSession): { readonly isEnding: boolean } {
   const runs = { isEnding: false };
   session.subscribe(({ type }) => {

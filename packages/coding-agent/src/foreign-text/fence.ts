@@ -24,9 +24,7 @@ function fenceOf({ details }: Pick<ToolResultMessage, "details">): string | unde
   return typeof fence === "string" && /^[0-9a-f]{32}$/.test(fence) ? fence : undefined;
 }
 
-/**
- * Whether models read a result in a fence; a subagent's text derived from foreign text has none.
- */
+/** Whether models read a result in a fence; a subagent's text derived from foreign text has none. */
 export function isFenced(result: Pick<ToolResultMessage, "details">): boolean {
   return fenceOf(result) !== undefined;
 }

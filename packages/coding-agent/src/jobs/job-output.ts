@@ -57,9 +57,7 @@ export class JobOutput {
     return (first & 0xc0) === 0x80 ? this.#tail.toString("utf8", skipped) : this.#tail.toString();
   }
 
-  /**
-   * Whether there was any output here: that of a kept command is written where the command runs.
-   */
+  /** Whether there was any output here: that of a kept command is written where the command runs. */
   get isUsed(): boolean {
     return this.#position > 0 || this.#waitingBytes > 0 || this.#part.length > 0;
   }

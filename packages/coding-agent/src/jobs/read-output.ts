@@ -102,8 +102,7 @@ async function partsFrom(
   const needed = all.filter((_, index) => (all[index + 1] ?? last ?? { start: 0 }).start > from);
   const parts = await Promise.all(needed.map(sized));
   if (newest !== undefined) parts.push(newest);
-  // Output that could not be written leaves a gap between two parts; reading starts after the last
-  // gap.
+  // Output that could not be written leaves a gap between two parts; reading starts after the last gap.
   for (const [index, part] of parts.entries()) {
     const next = parts[index + 1];
     if (next !== undefined && next.start > part.end && from < next.start) from = next.start;

@@ -48,9 +48,7 @@ interface Job {
   readonly record: JobRecord;
   readonly folder: string;
   end: JobEnd | undefined;
-  /**
-   * The job's command while this host follows it; after its end, the processes that it left behind.
-   */
+  /** The job's command while this host follows it; after its end, the processes that it left behind. */
   live?: LiveJob | undefined;
 }
 
@@ -354,9 +352,7 @@ export class RunningJobs {
     this.#options.onEnd({ ...end, record, tail: output.tail });
   }
 
-  /**
-   * Records how a job ended. If the disk is full, the job counts as lost once this host is gone.
-   */
+  /** Records how a job ended. If the disk is full, the job counts as lost once this host is gone. */
   async #note(job: Job, end: JobEnd): Promise<void> {
     job.end = end;
     await this.#folders.writeEnd(job.folder, end).catch(() => {});

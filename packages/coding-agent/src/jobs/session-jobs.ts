@@ -100,9 +100,7 @@ export class SessionJobs {
     return running.kill(await this.#directory(), jobId);
   }
 
-  /**
-   * Finds the jobs of an earlier host that may still run, and reports those that have ended since.
-   */
+  /** Finds the jobs of an earlier host that may still run, and reports those that have ended since. */
   async findKept(): Promise<void> {
     if (this.#isClosed || this.#options.place.workspace.durable === undefined) return;
     if (await this.#areThere()) await this.list();

@@ -7,10 +7,7 @@ import type { PackageOrigin } from "../resources/packages/package-source.ts";
 import { runNpm } from "./run-npm.ts";
 import type { RunProgram } from "./run-program.ts";
 
-/**
- * Disables hooks and filters of the user's git configuration, which would run for an unchecked
- * repository.
- */
+/** Disables hooks and filters of the user's git configuration, which would run for an unchecked repository. */
 const careful = [
   ...["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"],
   ...["-c", "advice.detachedHead=false"],

@@ -31,10 +31,7 @@ export interface ListedPackage {
   readonly pin?: string | undefined;
 }
 
-/**
- * The path of a repository below the package folder: a host, and names that are neither `..` nor
- * options.
- */
+/** The path of a repository below the package folder: a host, and names that are neither `..` nor options. */
 const repositoryPath = /^[a-z0-9][\w.-]*(?:\/(?!-|\.{1,2}(?:\/|$))[^/:]+)+$/i;
 
 /** Files that npm writes next to packages. */

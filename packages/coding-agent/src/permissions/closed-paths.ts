@@ -17,10 +17,7 @@ export function createClosedPaths(
   const policies = new CompiledPolicy();
 
   return {
-    /**
-     * Returns a test of whether a path below the root is closed to the tool; undefined if no path
-     * is.
-     */
+    /** Returns a test of whether a path below the root is closed to the tool; undefined if no path is. */
     async below(tool: string, root: string): Promise<((path: string) => boolean) | undefined> {
       const { state } = permissions;
       const limits = state.rules.some(

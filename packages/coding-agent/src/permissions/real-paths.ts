@@ -21,10 +21,7 @@ export function realPathsIn(
   return environment.workspace.id === "local" ? realPathsHere : new FarRealPaths(environment);
 }
 
-/**
- * For workspaces where every query is a round trip: each path takes one, and folders are queried
- * once.
- */
+/** For workspaces where every query is a round trip: each path takes one, and folders are queried once. */
 class FarRealPaths implements RealPaths {
   readonly path: PlatformPath;
   readonly #place: { readonly cwd: string; readonly workspace: Pick<Workspace, "stat"> };

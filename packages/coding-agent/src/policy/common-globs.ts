@@ -3,10 +3,7 @@ import { starMatcher } from "@tau-agent/system";
 /** More globs than people write; globs beyond this limit are dropped, so they match nothing. */
 const MAX_GLOBS = 500;
 
-/**
- * Globs that match exactly what both lists match; `*` is any text. A missing list matches
- * everything.
- */
+/** Globs that match exactly what both lists match; `*` is any text. A missing list matches everything. */
 export function commonGlobs(
   one: string[] | undefined,
   other: string[] | undefined,

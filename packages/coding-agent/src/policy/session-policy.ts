@@ -46,10 +46,7 @@ export class SessionPolicy {
     return names.some((name) => name !== undefined && this.#fits(extensions, name));
   }
 
-  /**
-   * @param name - the name in the settings, or the id of an object; undefined for a workspace
-   *   without either
-   */
+  /** @param name - the name in the settings, or the id of an object; undefined for a workspace without either */
   allowsWorkspace(name: string | undefined): boolean {
     const { workspaces } = this.merged;
     if (workspaces === undefined) return true;

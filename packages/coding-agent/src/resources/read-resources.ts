@@ -138,10 +138,7 @@ export class ResourceReader {
     return this.#options.baseDirectory ?? this.#options.cwd;
   }
 
-  /**
-   * Loads what flags name and, unless only that is wanted, what settings, packages and folders
-   * contain.
-   */
+  /** Loads what flags name and, unless only that is wanted, what settings, packages and folders contain. */
   async #load<Loaded>(
     kind: "skills" | "prompts",
     paths: readonly string[],

@@ -86,9 +86,7 @@ export class BashCommands {
     for (const controller of this.#running.keys()) controller.abort();
   }
 
-  /**
-   * Kills every running command, and resolves once all have ended and their results are recorded.
-   */
+  /** Kills every running command, and resolves once all have ended and their results are recorded. */
   async stop(): Promise<void> {
     this.abort();
     await Promise.allSettled(this.#running.values());

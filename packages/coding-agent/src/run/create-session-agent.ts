@@ -109,8 +109,7 @@ export function createSessionAgent(
       : loopHooks(hooks, {
           replaced,
           messages: () => agent.messages,
-          // A separate converter: messages copied for extensions must not evict those of the
-          // originals from its cache.
+          // A separate converter: messages copied for extensions must not evict those of the originals from its cache.
           toLlmMessages: createLlmConverter(noteOf, lineOf),
         })),
   });

@@ -69,10 +69,7 @@ export class ModelRequests {
     return this.#systemPrompt.text;
   }
 
-  /**
-   * Tells the model which instruction files have changed since the instructions at the beginning of
-   * its requests.
-   */
+  /** Tells the model which instruction files have changed since the instructions at the beginning of its requests. */
   async tellChanges(): Promise<void> {
     const { setup } = this.#options;
     if (setup.isKept) setup.tellChanges(await this.systemPrompt());
@@ -191,10 +188,7 @@ export class ModelRequests {
     return textTokens(await this.systemPrompt()) + textTokens(tools.join("\n"));
   }
 
-  /**
-   * If images are blocked, the model is presented as one without image input, so that history
-   * leaves them out.
-   */
+  /** If images are blocked, the model is presented as one without image input, so that history leaves them out. */
   #shown(model: Model): Model {
     if (!this.#options.settings.get("images.blockImages")) return model;
     if (this.#blind?.of !== model) {

@@ -34,10 +34,7 @@ export class ProblemReport {
     this.note(diagnostic);
   }
 
-  /**
-   * Registers a listener for later problems, to show them in the same place as the first
-   * diagnostics.
-   */
+  /** Registers a listener for later problems, to show them in the same place as the first diagnostics. */
   onNote(listener: (diagnostic: Diagnostic) => void): void {
     this.#onNote.push(listener);
   }
@@ -51,10 +48,7 @@ export class ProblemReport {
     }
   }
 
-  /**
-   * Reported as an event, the failure would reach the failing listener again, forever; so it is
-   * only noted once.
-   */
+  /** Reported as an event, the failure would reach the failing listener again, forever; so it is only noted once. */
   noteListenerError(error: unknown): void {
     this.noteOnce({ severity: "error", message: `A listener failed: ${errorMessage(error)}` });
   }

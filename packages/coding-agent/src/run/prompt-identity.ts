@@ -19,10 +19,7 @@ export function identityOf(
   return { id, promptId: promptId ?? randomHex(8), isAnnounced, traceparent };
 }
 
-/**
- * Adds the answer that a prompt asks for. The code that checks answers is loaded with the first
- * schema.
- */
+/** Adds the answer that a prompt asks for. The code that checks answers is loaded with the first schema. */
 export async function askingFor(
   prompt: PromptIdentity,
   { outputSchema }: PromptOptions,

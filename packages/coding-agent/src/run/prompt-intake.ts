@@ -51,10 +51,7 @@ export interface PromptIntakeOptions {
   readonly emit: (event: SessionEvent, promptId?: string) => void | Promise<void>;
 }
 
-/**
- * The queue in which a message waits during a run; a message for the next turn also waits while
- * idle.
- */
+/** The queue in which a message waits during a run; a message for the next turn also waits while idle. */
 type QueueName = "steer" | "followUp" | "nextTurn";
 
 /** Accepts prompts, as the input of a run or into a queue, and tracks each until its one result. */
@@ -143,9 +140,7 @@ export class PromptIntake {
     });
   }
 
-  /**
-   * Queues a message; while idle it starts a run, or waits for the next one. Commands are refused.
-   */
+  /** Queues a message; while idle it starts a run, or waits for the next one. Commands are refused. */
   enqueue(text: string, options: PromptOptions, behavior: QueueName): Promise<PromptAcceptance> {
     return this.#arrivals.note(this.#enqueue(text, options, behavior));
   }

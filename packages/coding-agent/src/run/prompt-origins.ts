@@ -22,9 +22,7 @@ export class PromptOrigins {
     return this.#current;
   }
 
-  /**
-   * The initiator of the next reply: the user for the first request of a prompt, then the agent.
-   */
+  /** The initiator of the next reply: the user for the first request of a prompt, then the agent. */
   nextInitiator(): "user" | "agent" {
     const isFirst = this.#current !== undefined && this.#current !== this.#asked;
     this.#asked = this.#current;

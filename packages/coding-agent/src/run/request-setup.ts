@@ -139,10 +139,7 @@ function isSameText(left: ToolDefinition, right: ToolDefinition): boolean {
   return JSON.stringify(definitionOf(left)) === JSON.stringify(definitionOf(right));
 }
 
-/**
- * The parts of the instructions that depend on files and servers rather than on the user of the
- * session.
- */
+/** The parts of the instructions that depend on files and servers rather than on the user of the session. */
 const changing = /\n*<(project_context|skills|mcp_servers)>\n[\s\S]*?\n<\/\1>/g;
 
 function outlineOf(system: string): string {

@@ -167,9 +167,7 @@ export class RunContinuation {
   }
 }
 
-/**
- * The code of a run's last failure; a request that was never sent failed because a key was missing.
- */
+/** The code of a run's last failure; a request that was never sent failed because a key was missing. */
 function codeOf({ reply }: RunOutcome): string | undefined {
   if (reply?.message.stopReason !== "error") return undefined;
   return reply.error?.code ?? (reply.cause instanceof SessionError ? reply.cause.code : undefined);

@@ -94,18 +94,14 @@ export class RunDriver {
       .then(() => this.#drive([], reply));
   }
 
-  /**
-   * Stops the current work and holds back queued messages until {@link perform} or {@link release}.
-   */
+  /** Stops the current work and holds back queued messages until {@link perform} or {@link release}. */
   async hold(): Promise<void> {
     this.#isHeld = true;
     this.#stop();
     await this.#idle;
   }
 
-  /**
-   * Ends a {@link hold}: runs `first`, or else the queued messages, or else settles the session.
-   */
+  /** Ends a {@link hold}: runs `first`, or else the queued messages, or else settles the session. */
   async release(first: readonly AgentMessage[] = []): Promise<void> {
     this.#isHeld = false;
     const queued = first.length > 0 ? first : this.#takeQueued();
@@ -170,8 +166,7 @@ export class RunDriver {
       this.#runEnded?.resolve();
       this.#begin();
     }
-    // From here on, a new prompt starts its own run, even while listeners still receive the end of
-    // this one.
+    // From here on, a new prompt starts its own run, even while listeners still receive the end of this one.
     const ended = this.#runEnded;
     this.#controller = undefined;
     this.#runEnded = undefined;

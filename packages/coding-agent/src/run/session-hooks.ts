@@ -57,9 +57,7 @@ export interface ShellRequest {
   readonly mask?: OutputMask | undefined;
 }
 
-/**
- * Where extensions can observe and change a session. Undefined for a session without extensions.
- */
+/** Where extensions can observe and change a session. Undefined for a session without extensions. */
 export interface SessionHooks {
   readonly tools: ToolHooks;
   /** Announces the start of the session, once; resolves when all handlers are done. */
@@ -68,10 +66,7 @@ export interface SessionHooks {
   findCommand(text: string): { readonly name: string; run(): Promise<void> } | undefined;
   /** Undefined if an extension handled the input. */
   changeInput(input: InputText, source: InputSource): Promise<InputText | undefined>;
-  /**
-   * Returns messages to send along with the one that begins a run; also determines the run's system
-   * prompt.
-   */
+  /** Returns messages to send along with the one that begins a run; also determines the run's system prompt. */
   beforeRun(message: AgentMessage): Promise<AgentMessage[]>;
   /** The system prompt of the current run. */
   systemPrompt(base: string): string;

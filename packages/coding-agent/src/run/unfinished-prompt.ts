@@ -7,10 +7,7 @@ import { branchPrompts } from "./branch-prompts.ts";
 /** The types of custom messages after which a run continues. */
 const goesOn: ReadonlySet<string> = new Set([CONTINUE_TYPE, OUTPUT_REMINDER]);
 
-/**
- * The messages of the latest prompt, its own message first; undefined if the latest is another
- * prompt.
- */
+/** The messages of the latest prompt, its own message first; undefined if the latest is another prompt. */
 export function latestPrompt(
   log: Pick<SessionLog, "tree">,
   promptId: string,

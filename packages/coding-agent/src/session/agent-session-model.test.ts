@@ -104,8 +104,7 @@ describe("any sequence of commands", () => {
           abort: () => session.abort(),
           bash: () => session.bash.run("true"),
           newSession: () => session.newSession(),
-          // Chance decides whether there is anything to summarise, and whether the scripted model
-          // can.
+          // Chance decides whether there is anything to summarise, and whether the scripted model can.
           compact: () => session.compact().catch(() => undefined),
           clone: () => session.navigation.clone(),
           fork: async () => {

@@ -23,7 +23,6 @@ export async function endSession(parts: SessionParts): Promise<void> {
   await inputs.closeWorkspace?.();
   inputs.toolEnvironment.processes.killAll();
   await inputs.sandboxed.sandbox?.close();
-  // The vendor has already invalidated the old tokens, so the new ones are awaited; but they may
-  // never come.
+  // The vendor has already invalidated the old tokens, so the new ones are awaited; but they may never come.
   await within(RENEWAL_MS, models.registry.keys.store.settled());
 }

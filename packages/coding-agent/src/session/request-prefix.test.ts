@@ -13,9 +13,7 @@ import { createAgentSession } from "../create/create-session.ts";
 
 const key = "sk-very-secret-0123456789abcdef";
 
-/**
- * The parts of a request that a vendor's cache matches, in order, without the moving cache marks.
- */
+/** The parts of a request that a vendor's cache matches, in order, without the moving cache marks. */
 function prefixOf(body: unknown): { head: string; messages: string[] } {
   const fields = body as Record<string, unknown>;
   const list = (fields.messages ?? fields.input ?? fields.contents) as unknown[];

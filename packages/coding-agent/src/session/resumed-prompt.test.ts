@@ -64,10 +64,7 @@ const outputSchema = {
 };
 const asking = { ...options, outputSchema };
 
-/**
- * A session with only what its host had stored when it died: all lines before `isLost` returns
- * true.
- */
+/** A session with only what its host had stored when it died: all lines before `isLost` returns true. */
 async function diedBefore(scenario: Scenario, isLost: (line: string) => boolean) {
   const whole = new TroubledStore();
   const { session } = await createTestSession(scenario, { ...place, store: whole });

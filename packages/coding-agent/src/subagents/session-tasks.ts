@@ -301,10 +301,7 @@ function findModel(
   return resolveModel(registry, wanted).catch(() => undefined);
 }
 
-/**
- * Removes what killed hosts left behind, during the first run, so that the start does not wait for
- * it.
- */
+/** Removes what killed hosts left behind, during the first run, so that the start does not wait for it. */
 function cleanUpAtFirstRun(session: BudgetedSession, places: Places): void {
   const unsubscribe = session.subscribe(({ type }) => {
     if (type !== "agent_start") return;

@@ -33,10 +33,7 @@ export interface RecordedTelemetryOptions {
   readonly flush: () => Promise<void>;
 }
 
-/**
- * Creates spans with the provider that the program has registered; without one, nothing is
- * recorded.
- */
+/** Creates spans with the provider that the program has registered; without one, nothing is recorded. */
 export class RecordedTelemetry implements SessionTelemetry {
   readonly #options: RecordedTelemetryOptions;
   readonly #calls = new Map<string, OpenSpan>();

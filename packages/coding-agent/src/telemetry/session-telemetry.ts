@@ -30,10 +30,7 @@ export interface PromptTrace {
 export interface SessionTelemetry {
   /** The parent of a prompt: the span it names, else the active one, else the one in which the host was started. */
   traceOf(traceparent: string | undefined): PromptTrace;
-  /**
-   * Notes the start of a run; one that continues another, such as a retry, belongs to the same
-   * span.
-   */
+  /** Notes the start of a run; one that continues another, such as a retry, belongs to the same span. */
   beginRun(input: readonly AgentMessage[], trace: PromptTrace | undefined): void;
   /** Notes the end of a run that nothing follows; without an outcome if it broke. */
   endRun(outcome: RunOutcome | undefined): void;

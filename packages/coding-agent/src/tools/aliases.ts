@@ -2,10 +2,7 @@
 export interface ToolAliases {
   /** Other names of the tool. Case, `_` and `-` are ignored, so `Bash` needs no entry. */
   readonly names: readonly string[];
-  /**
-   * Other names of arguments, including arguments inside lists: the real name, optionally with a
-   * conversion.
-   */
+  /** Other names of arguments, including arguments inside lists: the real name, optionally with a conversion. */
   readonly arguments: Readonly<
     Record<string, string | readonly [string, (value: unknown) => unknown]>
   >;

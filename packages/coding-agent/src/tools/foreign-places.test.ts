@@ -22,10 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => host[Symbol.dispose]());
 
-/**
- * The tools of a session whose files exist only in memory, so that access to the disk finds
- * nothing.
- */
+/** The tools of a session whose files exist only in memory, so that access to the disk finds nothing. */
 function toolsIn(files: Record<string, string | Uint8Array>, run?: MemoryCommand) {
   const place = new MemoryWorkspace(cwd, run);
   place.put(files);

@@ -8,10 +8,7 @@ import { webFetchName } from "./web-fetch/definition.ts";
 
 /** Which tools are active. */
 export interface ToolSelection {
-  /**
-   * Plain names are the complete set; `+name` and `-name` change the default set. `*` matches any
-   * text.
-   */
+  /** Plain names are the complete set; `+name` and `-name` change the default set. `*` matches any text. */
   readonly only?: readonly string[] | undefined;
   /** Always excluded. */
   readonly exclude?: readonly string[] | undefined;

@@ -53,9 +53,7 @@ export class ToolSet {
   #asked: ReadonlySet<string> = new Set();
   /** The names of the `onRewrite` tools that are needed. */
   readonly #needed = new SparseSet<string>();
-  /**
-   * Whether deferred tools may come later, because their source is configured but not connected.
-   */
+  /** Whether deferred tools may come later, because their source is configured but not connected. */
   #expectsDeferred = false;
   /** The names of the tools that requests have declared, in their original order. */
   readonly #requested = new Map<string, number>();
@@ -107,8 +105,7 @@ export class ToolSet {
     );
     const isCalled = this.#onDemand.length > 0 || this.#declared.includes(search);
     const callers = isCalled && this.#isAllowed(caller) ? [caller] : [];
-    // These tools come after the caller, because the caller was declared before them, even in an
-    // earlier process.
+    // These tools come after the caller, because the caller was declared before them, even in an earlier process.
     const isNeeded = (tool: AgentTool) => onRewrite.includes(tool);
     const before = shown.filter((tool) => !isNeeded(tool));
     return this.#inOrder([...before, ...callers, ...shown.filter(isNeeded)]);
@@ -122,10 +119,7 @@ export class ToolSet {
     return this.#named;
   }
 
-  /**
-   * Notes that a request declares these tools: from now on they keep their order, before later
-   * ones.
-   */
+  /** Notes that a request declares these tools: from now on they keep their order, before later ones. */
   noteRequested(declared: readonly Pick<AgentTool, "name">[]): void {
     for (const { name } of declared) {
       if (!this.#requested.has(name)) this.#requested.set(name, this.#requested.size);
@@ -305,9 +299,7 @@ export class ToolSet {
     );
   }
 
-  /**
-   * Keeps the list object while its tools are the same, so that data derived from it can be cached.
-   */
+  /** Keeps the list object while its tools are the same, so that data derived from it can be cached. */
   #name(): void {
     const isOfServers = (tool: AgentTool) => this.sourceOf(tool) === "mcp";
     const { search, onRewrite = [] } = this.#options;

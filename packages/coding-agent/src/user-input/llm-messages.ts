@@ -87,9 +87,7 @@ function isLlmMessage(message: AgentMessage): message is LlmMessage {
   return role === "user" || role === "assistant" || role === "toolResult";
 }
 
-/**
- * A message in the form that the model receives: with its documents, and foreign text in a fence.
- */
+/** A message in the form that the model receives: with its documents, and foreign text in a fence. */
 function asSent(message: LlmMessage): LlmMessage {
   const whole = withDocuments(message);
   if (whole.role !== "toolResult" || !isFenced(whole)) return whole;

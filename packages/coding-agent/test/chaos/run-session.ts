@@ -74,10 +74,7 @@ function setLimits({ settings }: AgentSession): void {
   settings.override("compaction.keepRecentTokens", 50);
 }
 
-/**
- * A model that accepts changes of instructions and tools in mid-conversation. The Claude model
- * binds its thinking.
- */
+/** A model that accepts changes of instructions and tools in mid-conversation. The Claude model binds its thinking. */
 function modelOf(server: LoopbackServer, api: LoopbackApi = "anthropic-messages"): Model {
   const changes = {
     supportsMidConvoSystemMessages: true,

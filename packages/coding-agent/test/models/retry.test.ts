@@ -157,10 +157,7 @@ describe("a request that failed temporarily", () => {
 
 const refused = { kind: "status", status: 401, message: "token revoked" } as const;
 
-/**
- * A session whose vendor accepts only one of a login's tokens; `keys` are the tokens that it
- * received.
- */
+/** A session whose vendor accepts only one of a login's tokens; `keys` are the tokens that it received. */
 async function loggedIn(
   good: string,
   refresh?: OAuthRefresh,

@@ -132,9 +132,7 @@ async function play(name: string, request: Request, output: TextOutput): Promise
   return (await playForClient(transcript, client, spawn)) === 0 ? 0 : 1;
 }
 
-/**
- * The name without the dialect that distinguishes it from the same transcript in other dialects.
- */
+/** The name without the dialect that distinguishes it from the same transcript in other dialects. */
 function titleOf({ name, dialect }: { readonly name: string; readonly dialect: string }): string {
   const twin = ` (${dialect})`;
   return name.endsWith(twin) ? name.slice(0, -twin.length) : name;

@@ -7,9 +7,7 @@ interface StatementResult {
   readonly text: string;
   /** Whether the statement comes from the dialect's document or is an addition of Tau. */
   readonly from: "document" | "tau";
-  /**
-   * `not_tried` if no transcript that shows it was played, or the host deviated before that point.
-   */
+  /** `not_tried` if no transcript that shows it was played, or the host deviated before that point. */
   readonly status: "holds" | "fails" | "not_tried";
   readonly transcripts: readonly string[];
 }

@@ -166,8 +166,7 @@ const answers: Readonly<Record<string, Pattern>> = {
   set_session_name: undefined,
   get_commands: {
     commands: each({
-      // Clients of newer releases read this member; an object inside `data` may have additional
-      // members.
+      // Clients of newer releases read this member; an object inside `data` may have additional members.
       "sourceInfo?": withMore({ path: string, scope: oneOf("user", "project", "temporary") }),
       name: string,
       "description?": string,

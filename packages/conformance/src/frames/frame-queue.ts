@@ -8,10 +8,7 @@ export class FrameQueue {
   #hasEnded = false;
   #wake: (() => void) | undefined;
 
-  /**
-   * `violation` returns why a frame is not allowed, if it is not. The first such frame fails the
-   * pending read.
-   */
+  /** `violation` returns why a frame is not allowed, if it is not. The first such frame fails the pending read. */
   constructor(violation?: (frame: Frame) => string | undefined) {
     this.#violation = violation;
   }

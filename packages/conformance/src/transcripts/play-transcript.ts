@@ -174,9 +174,7 @@ class Play {
     return frame.type !== "response" && !isDocumentedEvent(this.#dialect, frame);
   }
 
-  /**
-   * A frame in the form of a host with one session, which is the form that the documents describe.
-   */
+  /** A frame in the form of a host with one session, which is the form that the documents describe. */
   #single(frame: Frame): Frame {
     const isMany = this.#transcript.arguments?.includes("--sessions") === true;
     return isMany ? withoutHandle(frame) : frame;

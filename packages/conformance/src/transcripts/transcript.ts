@@ -29,10 +29,7 @@ export type Step =
   | { readonly kind: "send"; readonly line: string; readonly at: number }
   /** The statements that the following lines show. */
   | { readonly kind: "part"; readonly requirements: readonly string[]; readonly at: number }
-  /**
-   * `once`: the next frame fits. `any`: any number of frames fit. `until`: one of the coming frames
-   * fits.
-   */
+  /** `once`: the next frame fits. `any`: any number of frames fit. `until`: one of the coming frames fits. */
   | {
       readonly kind: "expect";
       readonly frame: Pattern;
@@ -40,9 +37,7 @@ export type Step =
       readonly at: number;
     };
 
-/**
- * A transcript in one dialect: the lines that a client sends and the frames that it must receive.
- */
+/** A transcript in one dialect: the lines that a client sends and the frames that it must receive. */
 export interface Transcript extends TranscriptSetup {
   /** The file and the title. */
   readonly name: string;
@@ -104,10 +99,7 @@ function inEachDialect(
   }));
 }
 
-/**
- * The ids that belong to the dialect's document or to no document; all ids if none belongs to the
- * document.
- */
+/** The ids that belong to the dialect's document or to no document; all ids if none belongs to the document. */
 function inDocument(ids: readonly string[], dialect: string): readonly string[] {
   const own = ids.filter((id) => documentOf(id) === dialect);
   return own.length === 0 ? ids : [...own, ...ids.filter((id) => documentOf(id) === undefined)];

@@ -25,9 +25,7 @@ async function atifTrajectory(source: TrajectorySource): Promise<AtifTrajectory>
   return made;
 }
 
-/**
- * @param places - the places of the sessions that are already in the document or contain this one
- */
+/** @param places - the places of the sessions that are already in the document or contain this one */
 async function trajectoryOf(
   source: TrajectorySource,
   trajectoryId: string,
@@ -92,10 +90,7 @@ function notesOf({ otherEntries }: TrajectorySource): Pick<AtifTrajectory, "note
   return { notes: `${count} on other branches of the session left out.` };
 }
 
-/**
- * The subagents of one session. Each is embedded once: a session may name itself, or the same
- * subagent twice.
- */
+/** The subagents of one session. Each is embedded once: a session may name itself, or the same subagent twice. */
 class Subagents {
   readonly embedded: AtifTrajectory[] = [];
   readonly #source: TrajectorySource;

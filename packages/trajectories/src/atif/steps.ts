@@ -27,10 +27,7 @@ export class StepBuilder {
   #level: string | undefined;
   modelName: string | undefined;
 
-  /**
-   * Adds an entry. Returns a tool result with its part of the step, so that the subagents it names
-   * can be added.
-   */
+  /** Adds an entry. Returns a tool result with its part of the step, so that the subagents it names can be added. */
   add(
     entry: SessionEntry,
   ): { result: Mutable<AtifResult>; message: ToolResultMessage } | undefined {

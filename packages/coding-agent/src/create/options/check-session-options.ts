@@ -43,9 +43,7 @@ const fromOne: OptionCheck = {
   accepts: (value) => Number.isSafeInteger(value) && Number(value) > 0,
 };
 
-/**
- * Checks for every option: an invalid value would otherwise fail later, without naming the option.
- */
+/** Checks for every option: an invalid value would otherwise fail later, without naming the option. */
 const checks: { readonly [Name in keyof Required<CreateAgentSessionOptions>]: OptionCheck } = {
   cwd: text,
   workspace: {

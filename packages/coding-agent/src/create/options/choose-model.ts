@@ -59,10 +59,7 @@ export async function chooseModel(
   return chosen;
 }
 
-/**
- * Chooses a model later for a session that started without one: a server may have been started
- * meanwhile.
- */
+/** Chooses a model later for a session that started without one: a server may have been started meanwhile. */
 export function laterChoice(
   options: SessionSetup,
   choice: ModelChoice,
@@ -145,9 +142,7 @@ class LocalServers {
     this.#places = { addresses: settings.get("localServers"), environment };
   }
 
-  /**
-   * Whether one of these names, such as `ollama/qwen3`, belongs to a server that is not known yet.
-   */
+  /** Whether one of these names, such as `ollama/qwen3`, belongs to a server that is not known yet. */
   async areNamed(names: readonly (string | undefined)[]): Promise<boolean> {
     const named = names.filter((name) => name !== undefined && serverName.test(name));
     if (named.length === 0) return false;

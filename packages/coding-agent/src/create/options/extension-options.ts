@@ -12,9 +12,7 @@ export interface ExtensionOptions {
   readonly paths?: readonly string[] | undefined;
   /** Whether to load only the extensions that `paths` names. */
   readonly onlyNamed?: boolean | undefined;
-  /**
-   * The modules that replace imports of pi's packages; called when the first extension is loaded.
-   */
+  /** The modules that replace imports of pi's packages; called when the first extension is loaded. */
   readonly hostModules: () => Promise<HostModules>;
   /** Extensions given as functions, which are loaded after those from files. */
   readonly factories?: readonly (InlineFactory | ExtensionFactory)[] | undefined;

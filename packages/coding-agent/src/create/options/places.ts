@@ -31,9 +31,7 @@ export interface Places {
   readonly secretFiles: readonly string[];
 }
 
-/**
- * @param workspace - the workspace that contains the project; undefined for the host's own machine
- */
+/** @param workspace - the workspace that contains the project; undefined for the host's own machine */
 export function resolvePlaces(
   options: PlaceOptions,
   workspace?: Pick<Workspace, "id" | "cwd">,

@@ -74,9 +74,7 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly agentDirectory?: string | undefined;
   readonly homeDirectory?: string | undefined;
   readonly temporaryDirectory?: string | undefined;
-  /**
-   * With `scripted`, the model plays the scenario file that `model` names, or a short built-in one.
-   */
+  /** With `scripted`, the model plays the scenario file that `model` names, or a short built-in one. */
   readonly provider?: string | undefined;
   /** A pattern such as `sonnet` or `anthropic/claude-*`, or a model of your own. */
   readonly model?: string | Model | undefined;
@@ -110,14 +108,9 @@ export interface CreateAgentSessionOptions extends TaskOptions {
    * object stays open when the session ends.
    */
   readonly store?: SessionStore | string | undefined;
-  /**
-   * Called before a session is opened, once it is known whether sessions are in a store. May throw.
-   */
+  /** Called before a session is opened, once it is known whether sessions are in a store. May throw. */
   readonly beforeOpen?: ((place: { readonly isStored: boolean }) => void) | undefined;
-  /**
-   * The project's key in the store. Default: the name that the folder of its session files would
-   * have.
-   */
+  /** The project's key in the store. Default: the name that the folder of its session files would have. */
   readonly projectKey?: string | undefined;
   /** The duration of a lease in the store. Default: the setting `session.leaseMs`. */
   readonly leaseMs?: number | undefined;

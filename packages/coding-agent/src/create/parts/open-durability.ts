@@ -20,8 +20,7 @@ export function openDurability(draft: SessionDraft): Durability {
   let calls: DurableCalls | undefined;
   let guard: EpochGuard | undefined;
   const guarded: Guarded = async (work) => {
-    // In a remote workspace, merges and restores run as commands and file operations of the
-    // workspace.
+    // In a remote workspace, merges and restores run as commands and file operations of the workspace.
     if (raw === undefined || raw.id !== "local") return work();
     const { EpochGuard } = await import("@tau-agent/system/durability");
     guard ??= new EpochGuard((await raw.describe()).temporaryDirectory);

@@ -84,9 +84,7 @@ function refuseByPolicy(
   throw policyDenied("workspaces", shown);
 }
 
-/**
- * Variables whose values no command may see, and therefore no program that runs commands either.
- */
+/** Variables whose values no command may see, and therefore no program that runs commands either. */
 async function secretSources(
   { sandboxFiles }: SettingsStore,
   { sandbox: given, secrets }: SessionSetup,

@@ -136,10 +136,7 @@ export function createToolEnvironment(
   };
 }
 
-/**
- * Whether the session's folder is an isolated copy for a task, and the folder that writes are
- * limited to.
- */
+/** Whether the session's folder is an isolated copy for a task, and the folder that writes are limited to. */
 function isolatedFolders({
   surroundings: { options, places, workingFolder, disk },
 }: SessionDraft): Pick<ToolEnvironment, "copy" | "writeRoot"> {

@@ -85,10 +85,7 @@ export async function decideTrust(
   return [...trust.diagnostics, ...codeElsewhere(project, (await files)?.leftOut ?? [])];
 }
 
-/**
- * Diagnostics for remote extensions: extensions run on this machine, and no code is copied here to
- * run.
- */
+/** Diagnostics for remote extensions: extensions run on this machine, and no code is copied here to run. */
 function codeElsewhere(
   {
     settings,

@@ -4,10 +4,7 @@ import type { WorkspaceStat } from "@tau-agent/rpc-protocol/workspace";
 import { isOutOfReach, readJsonFile, withFileLock, writeFileAtomic } from "@tau-agent/system";
 import { type Disk, hostDisk } from "../../resources/files/disk.ts";
 
-/**
- * Beyond this size, only names and sizes of a project's code are compared, so that a start stays
- * fast.
- */
+/** Beyond this size, only names and sizes of a project's code are compared, so that a start stays fast. */
 const MAX_CONTENT = 16 * 1024 * 1024;
 const MAX_FILES = 2000;
 
@@ -103,10 +100,7 @@ function lookAhead(walk: Walk, path: string): void {
   walk.ahead.set(path, found);
 }
 
-/**
- * Compares a project with the digest from when it was trusted; a damaged file counts as having
- * none.
- */
+/** Compares a project with the digest from when it was trusted; a damaged file counts as having none. */
 export async function compareTrusted(
   { digests, project }: DigestPlace,
   digest: string,

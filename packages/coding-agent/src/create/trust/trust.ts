@@ -20,10 +20,7 @@ import {
   keepTrustedAcross,
 } from "./trust-digest.ts";
 
-/**
- * The source of a trust decision: a flag, the trust file, the user's setting, or nothing that needs
- * trust.
- */
+/** The source of a trust decision: a flag, the trust file, the user's setting, or nothing that needs trust. */
 type TrustSource = "flag" | "extension" | "trust_file" | "setting" | "not_needed";
 
 /** Whether code and settings of a project are loaded. */
@@ -32,9 +29,7 @@ export interface ProjectTrust {
   readonly source: TrustSource;
   /** Files and folders of the project that need trust. */
   readonly gated: readonly string[];
-  /**
-   * A diagnostic that lists what was left out without a decision, and problems of the trust file.
-   */
+  /** A diagnostic that lists what was left out without a decision, and problems of the trust file. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -48,10 +43,7 @@ export interface TrustInput extends TrustPlace {
   readonly files?: Promise<GatedFiles> | undefined;
   readonly settings: Pick<SettingsStore, "getUserValue">;
   readonly flag?: boolean | undefined;
-  /**
-   * Whether this is a subagent's host: its flag is the caller's decision, about content that the
-   * caller saw.
-   */
+  /** Whether this is a subagent's host: its flag is the caller's decision, about content that the caller saw. */
   readonly isSubagent?: boolean | undefined;
   /** The user's own extensions; the first yes or no wins. */
   readonly askExtensions?: (() => Promise<ExtensionsAnswer | undefined>) | undefined;

@@ -120,10 +120,7 @@ export interface ExtensionApi {
   registerMarkdownTransformer(transformer: unknown): () => void;
   registerToolRenderer(resolver: unknown): () => void;
   registerProvider(name: string, config: ProviderConfig): void;
-  /**
-   * Registers a provider that finds its keys and streams itself, replacing any provider with its
-   * id.
-   */
+  /** Registers a provider that finds its keys and streams itself, replacing any provider with its id. */
   registerProvider(provider: NativeProvider): void;
   unregisterProvider(name: string): void;
   registerMcpServer(name: string, config: unknown): void;

@@ -28,20 +28,14 @@ export interface ReadonlySession {
   getEntryCount(): number;
   /** False for an in-memory session. */
   isPersisted(): boolean;
-  /**
-   * The latest compaction of the branch, if any, and the other entries that are part of the
-   * context.
-   */
+  /** The latest compaction of the branch, if any, and the other entries that are part of the context. */
   buildContextEntries(): SessionEntry[];
   /** The entries from the root to `fromId`, or to the leaf. */
   getBranch(fromId?: string): SessionEntry[];
   getChildren(parentId: string): SessionEntry[];
   getLabel(id: string): string | undefined;
   getTree(): SessionTreeNode[];
-  /**
-   * The messages that the model receives for the current branch, with the branch's model and
-   * thinking level.
-   */
+  /** The messages that the model receives for the current branch, with the branch's model and thinking level. */
   buildSessionContext(): {
     readonly messages: unknown[];
     readonly thinkingLevel: string;
@@ -67,9 +61,7 @@ export interface CompactOptions {
 /** How the host talks to people. */
 export type ExtensionMode = "tui" | "rpc" | "json" | "print";
 
-/**
- * What an event handler or tool receives in addition to its event. Members are live, not copies.
- */
+/** What an event handler or tool receives in addition to its event. Members are live, not copies. */
 export interface ExtensionContext extends ManagedTimers {
   readonly ui: ExtensionUi;
   readonly mode: ExtensionMode;

@@ -20,9 +20,7 @@ export interface VirtualModel {
 export interface RouteRequest {
   readonly model: Model;
   readonly thinkingLevel: ThinkingLevel;
-  /**
-   * What it responds to: a user, the run itself, a failed request, or a caller outside of the run.
-   */
+  /** What it responds to: a user, the run itself, a failed request, or a caller outside of the run. */
   readonly reason: "user" | "continuation" | "retry" | "direct";
   /** The last model that answered. */
   readonly previous?: { readonly model: Model; readonly thinkingLevel?: ThinkingLevel } | undefined;

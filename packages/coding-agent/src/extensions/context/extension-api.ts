@@ -133,9 +133,7 @@ function registrations(sources: ApiSources): Registrations {
   };
 }
 
-/**
- * @throws {Error} if the entry cannot be used, or the name belongs to another extension's server
- */
+/** @throws {Error} if the entry cannot be used, or the name belongs to another extension's server */
 function checkMcpServer(
   name: string,
   config: unknown,

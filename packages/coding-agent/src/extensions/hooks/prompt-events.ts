@@ -140,9 +140,7 @@ async function askMessages(
   return usableMessages(current, copies);
 }
 
-/**
- * The handlers' messages are sent as they are: without a system message there is no system prompt.
- */
+/** The handlers' messages are sent as they are: without a system message there is no system prompt. */
 async function askWithSystem(
   runner: ExtensionRunner,
   { messages, systemPrompt }: RequestContext,
@@ -189,9 +187,7 @@ class MessageCopies {
     }
   }
 
-  /**
-   * A message to send: the original if its copy is unchanged, so that requests can recognise it.
-   */
+  /** A message to send: the original if its copy is unchanged, so that requests can recognise it. */
   settle(given: AgentMessage): AgentMessage {
     const original = this.#originals.get(given);
     const isUnchanged = original !== undefined && isDeepStrictEqual(given, original);

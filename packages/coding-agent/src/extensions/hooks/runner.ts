@@ -184,9 +184,7 @@ export class ExtensionRunner {
     });
   }
 
-  /**
-   * The command at the start of a text, and the text after its name; undefined if there is none.
-   */
+  /** The command at the start of a text, and the text after its name; undefined if there is none. */
   findCommand(text: string): { command: NamedCommand; args: string } | undefined {
     const match = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text);
     const command = match && this.commands.find(({ name }) => name === match[1]);

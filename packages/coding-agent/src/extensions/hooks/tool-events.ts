@@ -26,10 +26,7 @@ export function toolHooks(
   };
 }
 
-/**
- * The first block wins; changed arguments are passed to the next handler. A failure blocks the
- * call.
- */
+/** The first block wins; changed arguments are passed to the next handler. A failure blocks the call. */
 async function askBefore(
   runner: ExtensionRunner,
   { id, name, arguments: args }: ToolCall,

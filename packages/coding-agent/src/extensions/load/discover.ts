@@ -39,9 +39,7 @@ export interface DiscoveredExtensions {
   readonly diagnostics: readonly Diagnostic[];
   /** Files and folders that settings and packages name; they may not exist. */
   readonly places: readonly string[];
-  /**
-   * Packages that the user named and only the project has: errors unless the project is trusted.
-   */
+  /** Packages that the user named and only the project has: errors unless the project is trusted. */
   readonly untrusted: readonly Diagnostic[];
 }
 
@@ -97,9 +95,7 @@ export async function discoverExtensions(options: DiscoverOptions): Promise<Disc
   return { ...discovered, files, diagnostics: [...discovered.diagnostics, ...refused] };
 }
 
-/**
- * An extension named by `-e` fails the start; a discovered one, or one from settings, is left out.
- */
+/** An extension named by `-e` fails the start; a discovered one, or one from settings, is left out. */
 function refusal({ path, scope, isNamed }: ExtensionFile): Diagnostic {
   const dropped = droppedByPolicy("extensions", `${path} is not loaded.`);
   const isOption = isNamed === true && scope === "temporary";
@@ -125,8 +121,7 @@ async function discoverAll(options: DiscoverOptions): Promise<DiscoveredExtensio
       else if (isDeferred) await addSource(named, await packages.named(path, true));
     } else if (part === "own") {
       const absolute = absolutePath(path, baseDirectory, homeDirectory);
-      // A folder is a package: its manifest or the names of its subfolders determine what it
-      // contains.
+      // A folder is a package: its manifest or the names of its subfolders determine what it contains.
       if (packages === undefined || kindHere(absolute) !== "directory") {
         await addNamed(named, absolute, "temporary");
       } else await addSource(named, await packages.named(absolute, false));

@@ -31,9 +31,7 @@ function importsIn(text: string): Set<string> {
   return new Set([...text.matchAll(imports)].map(([, name = ""]) => name));
 }
 
-/**
- * The folder of a package, and the folders where a package of the same name would take precedence.
- */
+/** The folder of a package, and the folders where a package of the same name would take precedence. */
 function foldersFor(file: string, name: string): readonly string[] {
   const [first = "", second = ""] = name.split("/");
   const root = first.startsWith("@") ? join(first, second) : first;

@@ -58,9 +58,7 @@ export async function hostImports(
   return { modules, mentions };
 }
 
-/**
- * The texts of an extension's own files: the entry and everything reachable by relative imports.
- */
+/** The texts of an extension's own files: the entry and everything reachable by relative imports. */
 export function sourcesOf(entry: string): ReadonlyMap<string, string> {
   const sources = new Map<string, string>();
   const queue = [entry];
@@ -92,10 +90,7 @@ function readSource(path: string): string {
   );
 }
 
-/**
- * The file that a relative import refers to, also without its extension or with that of the
- * compiled file.
- */
+/** The file that a relative import refers to, also without its extension or with that of the compiled file. */
 function resolveSource(path: string): string | undefined {
   const bare = path.replace(/\.[mc]?js$/, "");
   const candidates = [path, `${path}.ts`, `${path}.js`, `${bare}.ts`, `${bare}.mts`, `${bare}.tsx`];

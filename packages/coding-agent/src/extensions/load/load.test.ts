@@ -14,8 +14,7 @@ it.skipIf(process.platform === "win32")(
     writeFileSync(path, "export default (pi: object): void => {};\n");
     const cache = join(folder, "cache", "extensions");
     mkdirSync(cache, { recursive: true });
-    // A permissive umask makes the folder writable for everybody, so anybody could have put code
-    // there.
+    // A permissive umask makes the folder writable for everybody, so anybody could have put code there.
     chmodSync(cache, 0o777);
     writeFileSync(join(cache, "planted.mjs"), "evil");
     const umask = process.umask(0);

@@ -23,10 +23,7 @@ import type { BoundaryDraft, CustomMessageInput } from "../api/events.ts";
 import type { ToolInfo } from "../api/tool.ts";
 import type { ExecEnvironment } from "./exec.ts";
 
-/**
- * What extensions can do with a session. Members are read on each access, so they are always
- * current.
- */
+/** What extensions can do with a session. Members are read on each access, so they are always current. */
 export interface SessionPort {
   readonly log: SessionLog;
   readonly registry: ModelRegistry;

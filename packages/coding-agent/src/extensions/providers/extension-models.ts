@@ -21,10 +21,7 @@ export interface ModelsViewOptions {
   readonly unregisterProvider: (name: string) => void;
 }
 
-/**
- * The registry for extensions. Its lists are synchronous, so {@link ModelsView.refresh} reads them
- * in advance.
- */
+/** The registry for extensions. Its lists are synchronous, so {@link ModelsView.refresh} reads them in advance. */
 export class ModelsView implements ExtensionModels {
   readonly #options: ModelsViewOptions;
   #all: readonly Model[] = [];

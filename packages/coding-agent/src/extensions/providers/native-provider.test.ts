@@ -7,10 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { createHostModules } from "../../pi-modules/host-modules.ts";
 import { fakePort, systemIn } from "../port/__fixtures__/session-port.ts";
 
-/**
- * Loads an extension that registers a native provider with `body`; returns the provider and its
- * registry.
- */
+/** Loads an extension that registers a native provider with `body`; returns the provider and its registry. */
 async function providerOf(body: string, environment: Record<string, string> = {}, stored = {}) {
   const agentDirectory = mkdtempSync(join(tmpdir(), "tau-native-"));
   onTestFinished(() => rmSync(agentDirectory, { recursive: true, force: true }));

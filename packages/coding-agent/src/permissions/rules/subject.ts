@@ -2,24 +2,16 @@
 export interface CallPath {
   readonly given: string;
   readonly real: string;
-  /**
-   * For an isolated subagent, the real location of the file, which is judged like the user's own.
-   */
+  /** For an isolated subagent, the real location of the file, which is judged like the user's own. */
   readonly place?: string | undefined;
-  /**
-   * Whether an isolated subagent refers to the user's own file instead of its copy, which no rule
-   * allows.
-   */
+  /** Whether an isolated subagent refers to the user's own file instead of its copy, which no rule allows. */
   readonly isOriginal?: boolean | undefined;
 }
 
 export interface ToolTraits {
   readonly name: string;
   readonly isReadOnly: boolean;
-  /**
-   * Whether calls need no question, because they are harmless or what they start is judged
-   * separately.
-   */
+  /** Whether calls need no question, because they are harmless or what they start is judged separately. */
   readonly isNeverAsked: boolean;
 }
 

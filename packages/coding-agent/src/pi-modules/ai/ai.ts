@@ -93,8 +93,7 @@ export async function loadPiAi(places: HostPlaces): Promise<object> {
     validateToolArguments: (_tool: unknown, call: { arguments: unknown }) => call.arguments,
     validateToolCall: (_tools: unknown, call: { arguments: unknown }) => call.arguments,
     parseStreamingJson: parsePartly,
-    // Does nothing, because it is called while extensions load and must not make them fail;
-    // pi.registerProvider works.
+    // Does nothing, because it is called while extensions load and must not make them fail; pi.registerProvider works.
     registerApiProvider: () => {},
     unregisterApiProviders: () => {},
     clearApiProviders: () => {},

@@ -37,9 +37,7 @@ interface Preparation {
   readonly files?: FileLists;
 }
 
-/**
- * The arguments of a summary request, which older and newer callers pass in different positions.
- */
+/** The arguments of a summary request, which older and newer callers pass in different positions. */
 interface Asked {
   readonly model: Model;
   readonly apiKey?: string | undefined;
@@ -72,9 +70,7 @@ export function piCompaction(stream: () => Promise<ProviderStream>): object {
 
 type Ask = (text: string, asked: Asked) => Promise<{ text: string; usage: Usage }>;
 
-/**
- * The arguments after the key: headers, signal, focus and others, some of which older callers omit.
- */
+/** The arguments after the key: headers, signal, focus and others, some of which older callers omit. */
 function restOf(rest: readonly unknown[]): Partial<Asked> {
   const texts = rest.filter((value) => typeof value === "string") as string[];
   const [focus, previousSummary] = texts.filter((text) => !isThinkingLevel(text));

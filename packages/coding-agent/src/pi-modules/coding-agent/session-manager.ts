@@ -31,10 +31,7 @@ interface ManagedSession {
   readonly directory: string | undefined;
   /** The path of its existing or future file. */
   path: string | undefined;
-  /**
-   * Whether the file exists. Other processes may use it, too, because only whole lines are
-   * appended.
-   */
+  /** Whether the file exists. Other processes may use it, too, because only whole lines are appended. */
   isWritten: boolean;
   log: () => SessionLog;
   /** Whether a session works with it: then that session writes the file. */
@@ -170,10 +167,7 @@ function begin(managed: ManagedSession, entries: readonly SessionEntry[]): void 
   if (message !== undefined) keep(managed, message);
 }
 
-/**
- * Appends an entry to the file; the first message of a conversation also writes everything before
- * it.
- */
+/** Appends an entry to the file; the first message of a conversation also writes everything before it. */
 function keep(managed: ManagedSession, entry: SessionEntry): void {
   const { path } = managed;
   if (path === undefined) return;

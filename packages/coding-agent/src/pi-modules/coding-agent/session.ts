@@ -115,10 +115,7 @@ function applySettings({ settings }: AgentSession, manager: unknown): void {
   if (getRetryEnabled?.() === false) settings.override("retry.enabled", false);
 }
 
-/**
- * Without one of our loaders, a session has no extensions: the extension that opens it would open
- * more sessions.
- */
+/** Without one of our loaders, a session has no extensions: the extension that opens it would open more sessions. */
 function extensionsOf(loader: PiResourceLoader | undefined, hostModules: () => HostModules) {
   const wanted = loader?.extensionOptions;
   if (wanted === undefined) return {};

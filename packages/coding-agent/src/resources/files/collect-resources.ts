@@ -86,9 +86,7 @@ export async function collectResources<
   return [...resources.values()];
 }
 
-/**
- * Looks a file up, and reads it once it turns out to be needed; on a remote disk, reads it at once.
- */
+/** Looks a file up, and reads it once it turns out to be needed; on a remote disk, reads it at once. */
 async function readLater<Place extends ResourcePlace, File extends { path: string }, Resource>(
   file: File,
   place: Place,

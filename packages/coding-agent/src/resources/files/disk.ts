@@ -10,10 +10,7 @@ export interface Disk {
   /** The path functions of its platform. */
   readonly path: PlatformPath;
   readonly homeDirectory: string;
-  /**
-   * Whether every call is a round trip, so that files that may be needed should be requested in
-   * parallel.
-   */
+  /** Whether every call is a round trip, so that files that may be needed should be requested in parallel. */
   readonly isFar: boolean;
 }
 

@@ -23,9 +23,7 @@ export function splitFrontmatter(text: string): { readonly yaml: string; readonl
   return { yaml: source.slice(opening[0].length, end + 1), body };
 }
 
-/**
- * Reads the YAML frontmatter of a Markdown text. The YAML parser is loaded only if there is any.
- */
+/** Reads the YAML frontmatter of a Markdown text. The YAML parser is loaded only if there is any. */
 export async function parseFrontmatter(text: string): Promise<Frontmatter> {
   const { yaml, body } = splitFrontmatter(text);
   if (yaml.trim() === "") return { attributes: {}, body };

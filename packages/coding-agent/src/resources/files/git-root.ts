@@ -24,10 +24,7 @@ export async function findGitRoot(
   return undefined;
 }
 
-/**
- * A folder and its parents within the repository, nearest first; outside of a repository, only the
- * folder.
- */
+/** A folder and its parents within the repository, nearest first; outside of a repository, only the folder. */
 export async function foldersOfRepository(disk: Disk, cwd: string): Promise<string[]> {
   const root = (await findGitRoot(disk, cwd))?.root ?? cwd;
   const upward = ancestorsOf(cwd, disk.path);

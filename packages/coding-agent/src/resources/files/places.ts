@@ -104,10 +104,7 @@ export function settingPlaces(entries: readonly ResourceEntry[], disks: Disks): 
   return { places, excludes };
 }
 
-/**
- * Matches an entry against a file: resolved paths on the entry's own disk, and the pattern as
- * written on any disk.
- */
+/** Matches an entry against a file: resolved paths on the entry's own disk, and the pattern as written on any disk. */
 function fileFilter({
   mark,
   given,

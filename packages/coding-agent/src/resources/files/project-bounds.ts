@@ -7,9 +7,7 @@ import { farLayoutOf } from "./far-layout.ts";
 import { ancestorsOf, type ResourceDirs } from "./places.ts";
 
 export interface TextBounds {
-  /**
-   * The project and, if it is inside one, its repository; paths as given and with links resolved.
-   */
+  /** The project and, if it is inside one, its repository; paths as given and with links resolved. */
   readonly named: readonly string[];
   readonly real: readonly string[];
   readonly agentDirectory: string;

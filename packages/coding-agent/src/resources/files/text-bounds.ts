@@ -52,8 +52,7 @@ export async function readBoundText(
   const maxBytes = origin === "project" ? MAX_PROJECT_TEXT : undefined;
   const looked = "found" in given ? given.found : disk.files.stat(path);
   const within = reachOf(path, origin, bounds, disk);
-  // On a remote disk, the file is read while its state is queried; the check applies to the opened
-  // file.
+  // On a remote disk, the file is read while its state is queried; the check applies to the opened file.
   const early = disk.isFar && within !== "unknown" && looked instanceof Promise;
   const text = early ? readTextIn(disk.files, path, { maxBytes, within }) : undefined;
   text?.catch(() => {});

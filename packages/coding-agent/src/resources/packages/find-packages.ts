@@ -11,10 +11,7 @@ import type { ResourceDirs } from "../files/places.ts";
 import { type PackageOrigin, parsePackageSource } from "./package-source.ts";
 import { createOptInFilter, createResourceFilter, type FileTest } from "./resource-filter.ts";
 
-/**
- * The kinds of resources in a package, which are also the names of its folders and of its
- * manifest's lists.
- */
+/** The kinds of resources in a package, which are also the names of its folders and of its manifest's lists. */
 export type ResourceKind = "extensions" | "skills" | "prompts";
 
 export interface PackagePart {
@@ -137,10 +134,7 @@ function choiceOf(entry: string | object): Choice {
 
 type Manifest = Partial<Record<ResourceKind, readonly string[]>> & { readonly isThere?: boolean };
 
-/**
- * The lists in the `pi` member of a package.json; a package that lists anything provides nothing
- * else.
- */
+/** The lists in the `pi` member of a package.json; a package that lists anything provides nothing else. */
 async function readManifest(root: string, diagnostics: Diagnostic[]): Promise<Manifest> {
   const file = await readJsonFile(join(root, "package.json"));
   if (file.kind === "unreadable") diagnostics.push(file.diagnostic);

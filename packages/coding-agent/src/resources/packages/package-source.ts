@@ -38,8 +38,7 @@ export function parsePackageSource(source: string, folders: PackageFolders): Pac
     return {
       identity: `npm:${name}`,
       path: join(root, "npm", "node_modules", ...name.split("/")),
-      // Scripts of packages are disabled: they would run with the user's keys before anybody has
-      // checked them.
+      // Scripts of packages are disabled: they would run with the user's keys before anybody has checked them.
       isPinned: spec.length > name.length,
       installCommand: `npm install --ignore-scripts --prefix ${quoted(join(root, "npm"))} -- ${quoted(spec)}`,
     };

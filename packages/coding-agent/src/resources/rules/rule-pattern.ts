@@ -35,9 +35,7 @@ export function clipped(text: string): string {
   return text.length > 200 ? `${text.slice(0, 100)}…${text.slice(-100)}` : text;
 }
 
-/**
- * Errs on the side of false: anything that might match or inspect a line break counts as doing so.
- */
+/** Errs on the side of false: anything that might match or inspect a line break counts as doing so. */
 function isLineBound(source: string, flags: string): boolean {
   const isSuspect = /\\[snrWDPpxuck0-9]|\\?[\tbtfv]-|\[\^|\(\?[^:=!<]|[\n\r]/.test(source);
   return !flags.includes("s") && !isSuspect;

@@ -27,9 +27,7 @@ interface ScanBounds {
   readonly bounds: TextBounds;
 }
 
-/**
- * Far more entries than any collection of skills has; they are read within a fraction of a second.
- */
+/** Far more entries than any collection of skills has; they are read within a fraction of a second. */
 const MAX_ENTRIES = 10_000;
 const MAX_LEVELS = 12;
 /** The time limit for slow and remote file systems. */

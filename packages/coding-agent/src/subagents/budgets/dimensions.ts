@@ -11,10 +11,7 @@ export interface Dimension {
   readonly reason: BudgetViolationReason;
   readonly limit: LimitName;
   readonly measure: Measure;
-  /**
-   * Whether it is a count. A count may reach its limit; a measured amount is exceeded when it
-   * reaches it.
-   */
+  /** Whether it is a count. A count may reach its limit; a measured amount is exceeded when it reaches it. */
   readonly isCount: boolean;
   readonly inWords: (amount: number) => string;
   /** The unit of what is counted or measured, for texts about the limit. */

@@ -138,8 +138,7 @@ export class SessionBudget {
    */
   setLimits(limits: BudgetChange): void {
     for (const { reason } of this.#limits.change(limits)) this.#warned.delete(reason);
-    // Switching to `ask` again is a fresh start: dimensions that stopped the work may be asked
-    // about.
+    // Switching to `ask` again is a fresh start: dimensions that stopped the work may be asked about.
     this.#lookAgain(limits.onExceeded === "ask");
     for (const each of dimensions) if (this.#allows(each)) this.#held.delete(each.reason);
     this.#settleQuestions();
@@ -184,8 +183,7 @@ export class SessionBudget {
    * @throws {SessionError} `budget_exceeded`
    */
   async takeSubagent(step: BudgetStep = {}): Promise<void> {
-    // Checked and counted without a pause in between, because other calls may start a subagent,
-    // too.
+    // Checked and counted without a pause in between, because other calls may start a subagent, too.
     await this.admitSubagent(step, () => this.add({ subagents: 1 }));
   }
 
@@ -314,8 +312,7 @@ export class SessionBudget {
   #review(): void {
     const { limits } = this;
     const limited = dimensions.filter(({ limit }) => limits[limit] !== undefined);
-    // Returns early, because most sessions have no limits and this runs for every message (row "CPU
-    // per short prompt").
+    // Returns early, because most sessions have no limits and this runs for every message (row "CPU per short prompt").
     if (limited.length === 0) return;
     const ratio = this.#settings.get("task.budget.warnAtRatio");
     for (const dimension of limited) {

@@ -37,9 +37,7 @@ interface SubagentSession {
   dispose(): Promise<void>;
 }
 
-/**
- * Creates a session like the caller's with these differences, and this text in its system prompt.
- */
+/** Creates a session like the caller's with these differences, and this text in its system prompt. */
 export type CreateSubagentSession = (
   options: SubagentSessionOptions,
   systemPrompt: string,

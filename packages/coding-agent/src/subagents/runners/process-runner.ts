@@ -21,10 +21,7 @@ import {
 
 /** What is needed to start a subagent's host. */
 export interface SubagentHostRequest {
-  /**
-   * The program and its first arguments from the setting `task.command`; the host's own if
-   * undefined.
-   */
+  /** The program and its first arguments from the setting `task.command`; the host's own if undefined. */
   readonly command: readonly string[] | undefined;
   /** Arguments of the host, after `--mode rpc`. */
   readonly args: readonly string[];

@@ -25,9 +25,7 @@ export interface SubagentRequest {
   readonly model: Model | undefined;
   /** A model pattern as for `--model`, if the session does not know the model itself. */
   readonly modelPattern: string | undefined;
-  /**
-   * Models that answer in this order if that one fails; undefined for those of its host's settings.
-   */
+  /** Models that answer in this order if that one fails; undefined for those of its host's settings. */
   readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
   /** The file of the conversation to continue; a new conversation if absent. */
@@ -54,10 +52,7 @@ export interface SubagentRequest {
   readonly approve: Approve;
   /** Decides about limits that the subagent has used up. */
   readonly raiseBudget: RaiseBudget;
-  /**
-   * Passes the questions of the subagent's model to the caller's client; undefined if nobody can
-   * answer.
-   */
+  /** Passes the questions of the subagent's model to the caller's client; undefined if nobody can answer. */
   readonly answerQuestions: AnswerQuestions | undefined;
 }
 

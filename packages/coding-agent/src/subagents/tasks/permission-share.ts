@@ -46,10 +46,7 @@ export class PermissionShare {
     this.#unfollow();
   }
 
-  /**
-   * A subagent that rejects the change is stopped, because it must not continue with its old
-   * permissions.
-   */
+  /** A subagent that rejects the change is stopped, because it must not continue with its old permissions. */
   async #pass(): Promise<void> {
     this.#isStale = true;
     const subagent = this.#subagent;

@@ -155,10 +155,7 @@ class World {
     return this.session.subagents.list();
   }
 
-  /**
-   * Waits until no subagent is in transit: each is at its gate, waits for its own subagents, or has
-   * ended.
-   */
+  /** Waits until no subagent is in transit: each is at its gate, waits for its own subagents, or has ended. */
   async settle(): Promise<SubagentInfo[]> {
     for (;;) {
       const before = await this.list();
@@ -273,8 +270,7 @@ async function play(planned: readonly Planned[], todo: readonly Act[]): Promise<
 
 function told(world: World, { kind }: Planned, name: string) {
   const { called, noticed } = tellings(world.session, name);
-  // After a crash, a call has the single result that reports it, and some ends may not have been
-  // reported.
+  // After a crash, a call has the single result that reports it, and some ends may not have been reported.
   if (world.hasCrashed) return { called: Math.min(called, 1) === called, noticed: noticed <= 1 };
   return { kind, called, noticed };
 }

@@ -224,8 +224,7 @@ describe("a subagent", () => {
         ["a", "completed"],
         ["a/b", "completed"],
       ]);
-    // A subagent in this process also has the instructions of the subagents above it, and these are
-    // gone now.
+    // A subagent in this process also has the instructions of the subagents above it, and these are gone now.
     expect(takeRewrites()).toEqual(["the instructions"]);
   });
 

@@ -360,10 +360,7 @@ function keptPatchOf(patch: TaskResult["patch"], before: SubagentRecord): string
   return isKept ? patch.path : undefined;
 }
 
-/**
- * A subagent that does not start within this turn of the event loop has no subagents of its own
- * yet.
- */
+/** A subagent that does not start within this turn of the event loop has no subagents of its own yet. */
 function soon(): Promise<undefined> {
   return new Promise((resolve) => setImmediate(() => resolve(undefined)));
 }

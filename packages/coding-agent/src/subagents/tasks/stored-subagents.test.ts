@@ -19,9 +19,7 @@ const write = (path: string, content: string) => turn(toolCall("write", { path, 
 const bash = (command: string) => turn(toolCall("bash", { command }));
 const task = (args: Record<string, unknown>) => turn(toolCall("task", args));
 
-/**
- * The mark in the first message identifies the speaker; the newest message determines the reply.
- */
+/** The mark in the first message identifies the speaker; the newest message determines the reply. */
 function script(replies: Record<string, (asked: string, isFresh: boolean) => Reply>) {
   const scenario: ScenarioFunction = ({ messages }) => {
     const users = messages.filter(({ role }) => role === "user");

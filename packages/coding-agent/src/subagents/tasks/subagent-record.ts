@@ -25,10 +25,7 @@ export interface SubagentRecord extends SubagentInfo {
   readonly output?: string | undefined;
 }
 
-/**
- * The patch with work that is not in the caller's files. Leftovers of killed hosts must have been
- * kept before.
- */
+/** The patch with work that is not in the caller's files. Leftovers of killed hosts must have been kept before. */
 export async function patchOf({
   keptPatch,
   treePatch,

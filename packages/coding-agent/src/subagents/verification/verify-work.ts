@@ -5,10 +5,7 @@ import type { CapturedWork } from "@tau-agent/worktrees";
 import type { SubagentReply } from "../runners/subagent-runner.ts";
 import { runVerification, type VerificationRun } from "./run-verification.ts";
 
-/**
- * The maximum bytes of a command's output to show: lines may be long, and the subagent's context
- * window is limited.
- */
+/** The maximum bytes of a command's output to show: lines may be long, and the subagent's context window is limited. */
 const MAX_CONTEXT_BYTES = 128 * 1024;
 
 export interface VerifiedWork extends Omit<VerificationRun, "attempt"> {

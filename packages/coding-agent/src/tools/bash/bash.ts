@@ -97,10 +97,7 @@ function toolsText({ names, areCalledByName }: OfferedTools): string {
     : ` Follow it with ${names.join(", ")}.`;
 }
 
-/**
- * Turns an error that prevented a command from starting or finishing into a tool error; other
- * errors pass.
- */
+/** Turns an error that prevented a command from starting or finishing into a tool error; other errors pass. */
 function toolErrorOf(error: unknown): unknown {
   const options = { cause: error };
   if (isWorkspaceError(error, "lost")) {

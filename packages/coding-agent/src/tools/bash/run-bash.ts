@@ -27,10 +27,7 @@ export interface RunBashOptions {
   /** Masks keys in the result and its file. */
   readonly mask?: OutputMask | undefined;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Called with each new piece of clean output; further output waits for a returned promise. Must
-   * not fail.
-   */
+  /** Called with each new piece of clean output; further output waits for a returned promise. Must not fail. */
   readonly onDelta?: ((delta: string) => void | Promise<void>) | undefined;
 }
 

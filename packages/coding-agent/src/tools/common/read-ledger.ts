@@ -1,9 +1,6 @@
 const maxEntries = 200;
 
-/**
- * Remembers which files were shown truncated, so that a model cannot write a part back as the whole
- * file.
- */
+/** Remembers which files were shown truncated, so that a model cannot write a part back as the whole file. */
 export class ReadLedger {
   readonly #views = new Map<string, string>();
 

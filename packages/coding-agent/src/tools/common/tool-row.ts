@@ -103,14 +103,12 @@ export function createTool<Name extends string, Environment>(
     ...(isReadOnlyCall && { isReadOnlyCall: (args) => isReadOnlyCall(args, environment) }),
     ...(writtenPath && { writtenPath: (args) => writtenPath(args, environment) }),
     execute: around(async (args, call) => {
-      // Kept, because an import costs as much as a small file, even of a loaded module (row "`read`
-      // turn: CPU").
+      // Kept, because an import costs as much as a small file, even of a loaded module (row "`read` turn: CPU").
       run ??= await load();
       return run(args, environment, call);
     }),
   };
   if (typeof text === "string") return tool;
-  // Only where needed: a getter makes an object five times as large, and each session has twenty
-  // tools.
+  // Only where needed: a getter makes an object five times as large, and each session has twenty tools.
   return Object.defineProperty(tool, "description", { get: text(environment), enumerable: true });
 }

@@ -2,9 +2,7 @@ const maxLines = 20_000;
 const maxLineLength = 400;
 const minimumLikeness = 0.5;
 
-/**
- * The line most similar to the first non-empty line of `wanted`; undefined if no line is similar.
- */
+/** The line most similar to the first non-empty line of `wanted`; undefined if no line is similar. */
 export function closestLine(
   content: string,
   wanted: string,

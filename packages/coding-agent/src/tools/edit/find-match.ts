@@ -21,10 +21,7 @@ export interface Found {
 
 type Place = Pick<Match, "start" | "end">;
 
-/**
- * From this length on, the event loop gets a turn between two passes, so that commands of clients
- * are answered.
- */
+/** From this length on, the event loop gets a turn between two passes, so that commands of clients are answered. */
 const longContent = 1_000_000;
 const ladder: readonly Looseness[] = ["typography", "blanks", "quotes"];
 

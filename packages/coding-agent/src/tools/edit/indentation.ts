@@ -18,18 +18,12 @@ export class IndentMap {
     this.#taken.set(actual, given);
   }
 
-  /**
-   * Whether lines of equal depth in one text also have equal depth in the other, so that blocks
-   * stay blocks.
-   */
+  /** Whether lines of equal depth in one text also have equal depth in the other, so that blocks stay blocks. */
   get isConsistent(): boolean {
     return this.#isConsistent;
   }
 
-  /**
-   * The file's indentation for one of the model's text, including depths that do not occur in the
-   * match.
-   */
+  /** The file's indentation for one of the model's text, including depths that do not occur in the match. */
   translate(given: string): string {
     const exact = this.#known.get(given);
     if (exact !== undefined) return exact;

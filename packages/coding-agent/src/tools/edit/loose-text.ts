@@ -1,9 +1,7 @@
 /** How much a text may differ from the file's and still match. Each level includes the previous ones. */
 export type Looseness = "typography" | "blanks" | "quotes";
 
-/**
- * A text without the details that models copy wrongly, and the original position of each character.
- */
+/** A text without the details that models copy wrongly, and the original position of each character. */
 export interface LooseText {
   readonly text: string;
   /** For each character, the start of what it represents in the source. */

@@ -1,9 +1,6 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/**
- * The names of the tools for background jobs, which are declared from the first job on: few
- * sessions have one.
- */
+/** The names of the tools for background jobs, which are declared from the first job on: few sessions have one. */
 export const jobToolNames: ReadonlySet<string> = new Set(["job_output", "job_kill", "list_jobs"]);
 
 const jobId = { type: "string" } as const;

@@ -5,10 +5,7 @@ import { readWhole } from "../common/read-chunks.ts";
 import type { ImageFile } from "./read-image.ts";
 
 const maxFileBytes = 32 * 1024 * 1024;
-/**
- * Limits for a file that is passed to the model directly, because it stays in the session: size and
- * pages.
- */
+/** Limits for a file that is passed to the model directly, because it stays in the session: size and pages. */
 const maxDocumentBytes = 3 * 1024 * 1024;
 const maxDocumentPages = 100;
 

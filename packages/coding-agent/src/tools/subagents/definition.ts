@@ -1,9 +1,6 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/**
- * The names of the tools for background subagents, which are declared from the first such subagent
- * on.
- */
+/** The names of the tools for background subagents, which are declared from the first such subagent on. */
 export const subagentToolNames: ReadonlySet<string> = new Set([
   "subagent_output",
   "abort_subagent",

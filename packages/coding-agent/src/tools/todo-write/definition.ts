@@ -27,10 +27,7 @@ export const todoWriteTool = toolRow({
   load: async () => (await import("./todo-write.ts")).runTodoWriteTool,
 });
 
-/**
- * Accepts other names for the list, and a list with headings, as models trained with other hosts
- * send them.
- */
+/** Accepts other names for the list, and a list with headings, as models trained with other hosts send them. */
 function prepareTodoArguments(received: Record<string, unknown>): Record<string, unknown> {
   const { todos, items, tasks, phases, ...rest } = received;
   const list = parsed(todos ?? items ?? tasks) ?? fromPhases(parsed(phases));

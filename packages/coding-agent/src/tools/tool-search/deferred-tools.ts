@@ -5,10 +5,7 @@ export interface DeferredTools {
   /** All of them, whether found or not. */
   readonly deferred: readonly AgentTool[];
   isLoaded(name: string): boolean;
-  /**
-   * Whether the model accepts no additional declarations, so that the result must contain
-   * everything.
-   */
+  /** Whether the model accepts no additional declarations, so that the result must contain everything. */
   readonly areCalledByName: boolean;
   /** Lets the model call these tools from its next request on, including after a reopen. */
   load(names: readonly string[]): void;

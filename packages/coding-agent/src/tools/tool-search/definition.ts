@@ -1,8 +1,6 @@
 import { toolRow } from "../common/tool-row.ts";
 
-/**
- * The `tool_search` tool. Its description never changes, because it is part of the request prefix.
- */
+/** The `tool_search` tool. Its description never changes, because it is part of the request prefix. */
 export const toolSearchTool = toolRow({
   name: "tool_search",
   description:

@@ -36,10 +36,7 @@ async function mainPart(html: string, url: string, signal: AbortSignal): Promise
   return `${title}${read.markdown === "" ? "(no text)" : read.markdown}`;
 }
 
-/**
- * Decodes a body with the encoding named by the header, the first bytes or the page itself; by
- * default UTF-8.
- */
+/** Decodes a body with the encoding named by the header, the first bytes or the page itself; by default UTF-8. */
 function decoded(body: Buffer, contentType: string): string {
   const head = body.subarray(0, headBytes).toString("latin1");
   const marks = [
