@@ -16,7 +16,7 @@ export const BashResult = z.object({
 });
 export type BashResult = z.infer<typeof BashResult>;
 
-/** Shell commands of the client's own. */
+/** Shell commands that the client runs. */
 export const bashCommands = {
   bash: command({
     summary:

@@ -25,9 +25,9 @@ export const budgetCommands = {
         onExceeded: z.optional(OnExceeded),
       }),
     result: budget,
-    // A misspelt limit would be no limit at all.
+    // Strict, because a misspelt limit would otherwise be ignored and limit nothing.
     refusesUnknown: true,
-    // None: a client method takes all of them by name.
+    // No positional arguments: a client method takes all members by name.
     positional: [],
   }),
   get_budget: command({

@@ -17,7 +17,7 @@ export interface Command<
   /** One sentence for the reference. */
   readonly summary: string;
   readonly params: () => P;
-  /** Whether it has fields besides `id` and `type`; where there are none, there is nothing to check. */
+  /** Whether it has fields besides `id` and `type`; without any, there is nothing to validate. */
   readonly hasFields: boolean;
   /** The response's `data`. */
   readonly result: () => R;
@@ -25,13 +25,13 @@ export interface Command<
   /** Which fields a client method takes as positional arguments, in this order. */
   readonly positional: K;
   /**
-   * May take as long as a model, a shell, the end of a run or a person takes. Clients do not time it
-   * out unless they are asked to.
+   * Whether it may take as long as a model, a shell, the end of a run or a user. By default, clients do not
+   * time it out.
    */
   readonly takesLong: boolean;
-  /** Its answer may come before the state shows the run that it starts. */
+  /** Whether its answer may arrive before the state shows the run that it starts. */
   readonly startsRun: boolean;
-  /** Refuses fields that it does not know; other commands leave them out. */
+  /** Whether it refuses unknown fields; other commands ignore them. */
   readonly refusesUnknown: boolean;
 }
 
@@ -39,8 +39,8 @@ const noParams = () => z.object({});
 const nothing = () => z.undefined();
 
 /**
- * Defines a command; see {@link Command}. Without `params` it has no fields, without a `result` its
- * response carries no `data`, without a `scope` it acts on a session.
+ * Defines a command; see {@link Command}. Without `params`, it has no fields; without `result`, its response
+ * has no `data`; without `scope`, it acts on a session.
  */
 export function command<
   P extends ParamsShape = ReturnType<typeof noParams>,
@@ -76,7 +76,7 @@ export function command<
   };
 }
 
-/** Builds a schema at its first use, not for each line (rows "`get_state` idle", "2 000 in one write"). */
+/** Builds a schema at its first use instead of for each line (rows "`get_state` idle", "2 000 in one write"). */
 function once<Schema>(build: () => Schema): () => Schema {
   let built: Schema | undefined;
   return () => {

@@ -8,7 +8,7 @@ const enabled = () =>
     enabled: z.boolean(),
   });
 
-/** Keeping the conversation within the model's window, and getting over transient errors. */
+/** Keeping the conversation within the model's window, and recovering from transient errors. */
 export const compactionCommands = {
   compact: command({
     summary: "Replaces older messages with a summary.",

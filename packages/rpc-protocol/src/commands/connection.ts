@@ -8,30 +8,30 @@ import { command } from "./command.ts";
 /** The dialects of the protocol; the first is the default. */
 const ProtocolName = z.enum(protocolNames);
 
-/** What a host says of itself and of the connection. */
+/** How a host describes itself and the connection. */
 const HostInfo = () =>
   z.object({
     /** The name of the host. */
     name: z.string(),
     /** The version of the host. */
     version: z.string(),
-    /** Incremented when a change of the protocol is not additive. */
+    /** Incremented when the protocol changes incompatibly. */
     protocolVersion: z.number(),
     /** The current dialect. */
     protocol: ProtocolName,
-    /** The dialects the host speaks. */
+    /** The dialects that the host supports. */
     protocols: z.array(ProtocolName),
     /** The form in which replies are streamed. */
     stream: StreamForm,
     /** The longest line the host accepts, in bytes. */
     maxFrameBytes: z.number(),
-    /** What the host can do beyond pi's protocol. */
+    /** What the host supports beyond pi's protocol. */
     capabilities: z.record(z.string(), z.unknown()),
     /** The sandbox of commands and file tools; with `get_capabilities` only. */
     sandbox: z.optional(SandboxInfo),
   });
 
-/** What a client says of itself; members that a host does not know are kept out of its way. */
+/** How a client describes itself; a host ignores members that it does not know. */
 const ClientCapabilities = () =>
   z.looseObject({
     /** Which host requests it answers: all, or the methods listed; absent to get them as dialogs. */
@@ -47,16 +47,16 @@ export const connectionCommands = {
       "Optional first command: chooses the dialect, the stream form and the events to send, and allows additive fields in responses and events.",
     params: () =>
       z.object({
-        /** The dialect to speak. */
+        /** The dialect to use. */
         protocol: z.optional(ProtocolName),
         /** The form in which replies are streamed. */
         stream: z.optional(StreamForm),
         /**
-         * How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25 unless said. With 0,
-         * each leaves as it comes while the client keeps up.
+         * How long deltas of one block may be held back to be sent as one, in ms: 0 to 100, 25 by default.
+         * With 0, each is sent at once while the client keeps up.
          */
         mergeMs: z.optional(z.number().check(z.gte(0), z.lte(100))),
-        /** Whether files are recorded before a prompt changes them, so that `rewind` can take it back. */
+        /** Whether files are recorded before a prompt changes them, so that `rewind` can revert the changes. */
         rewind: z.optional(z.boolean()),
         /** The client's name and version. */
         clientInfo: z.optional(
@@ -107,7 +107,7 @@ export const connectionCommands = {
       }),
     result: () =>
       z.object({
-        /** The event types that are sent now; null for all. */
+        /** The event types that are now sent; null for all. */
         events: z.nullable(z.array(z.string())),
       }),
     data: "initialized",

@@ -77,7 +77,7 @@ export type Params<N extends CommandName> = z.infer<ReturnType<(typeof commands)
 /** The `data` of a command's response. */
 export type Result<N extends CommandName> = z.infer<ReturnType<(typeof commands)[N]["result"]>>;
 
-/** One function per command; a missing or wrong one does not compile. */
+/** One function per command; a missing or wrongly typed one does not compile. */
 export type Handlers<Context> = {
   [N in CommandName]: (
     context: Context,
@@ -87,7 +87,7 @@ export type Handlers<Context> = {
 };
 
 /** A command without `data` may be handled by a function that returns nothing. */
-// biome-ignore lint/suspicious/noConfusingVoidType: it is the return type of a function, nothing else.
+// biome-ignore lint/suspicious/noConfusingVoidType: used only as the return type of a function
 type Returned<N extends CommandName> = undefined extends Result<N> ? void : Result<N>;
 
 /** Whether `name` is a command of the protocol. */

@@ -13,7 +13,7 @@ export const jobCommands = {
       z.object({
         /** The id of the job. */
         jobId: jobId(),
-        /** Where to begin, in bytes since the start of the job; 0 by default. */
+        /** The start of the output, in bytes since the start of the job; 0 by default. */
         offset: z.optional(z.number().check(z.nonnegative())),
       }),
     result: () => JobOutput,

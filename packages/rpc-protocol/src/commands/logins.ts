@@ -19,9 +19,9 @@ export const loginCommands = {
       z.object({
         /** The id of the provider. */
         provider: z.optional(z.string()),
-        /** The same, as clients of oh-my-pi 18 name it. */
+        /** The same as `provider`, under the name that clients of oh-my-pi 18 use. */
         providerId: z.optional(z.string()),
-        /** Default `device` where the provider has it, since the browser may be on another machine. */
+        /** By default `device` if the provider supports it, because the browser may be on another machine. */
         method: z.optional(LoginMethod),
       }),
     result: () =>

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { AgentMessage } from "../vocabulary/message.ts";
 import { command } from "./command.ts";
 
-/** What only clients of oh-my-pi 18 ask for; each has a counterpart of Tau's own. */
+/** Commands that only clients of oh-my-pi 18 use; each has a counterpart among Tau's own. */
 export const ohMyPiCommands = {
   get_subagents: command({
     summary:
@@ -12,21 +12,21 @@ export const ohMyPiCommands = {
         /** The subagents. */
         subagents: z.array(
           z.object({
-            /** Its id. */
+            /** The id. */
             id: z.string(),
-            /** Its place in the list. */
+            /** The position in the list. */
             index: z.number(),
-            /** The name of its agent. */
+            /** The name of the agent. */
             agent: z.string(),
             /** Where the agent is defined. */
             agentSource: z.enum(["bundled", "user", "project"]),
-            /** What it does. */
+            /** The description of its work. */
             description: z.optional(z.string()),
-            /** Whether it runs, or how it ended. */
+            /** Whether it is running, or how it ended. */
             status: z.enum(["running", "completed", "failed", "aborted"]),
-            /** Its session file. */
+            /** The session file. */
             sessionFile: z.optional(z.string()),
-            /** When it was started or has ended, in ms since the epoch. */
+            /** When it was started or ended, in ms since the epoch. */
             lastUpdate: z.number(),
             /** The call that started it. */
             parentToolCallId: z.optional(z.string()),
@@ -45,11 +45,11 @@ export const ohMyPiCommands = {
           z.object({
             /** The scheme, without `://`. */
             scheme: z.string(),
-            /** What it is about, for people. */
+            /** What the scheme is for, as a text for people. */
             description: z.optional(z.string()),
             /** Whether its URIs can be written, too. */
             writable: z.optional(z.boolean()),
-            /** Whether what its URIs name never changes. */
+            /** Whether the content of its URIs never changes. */
             immutable: z.optional(z.boolean()),
           }),
         ),
@@ -66,13 +66,13 @@ export const ohMyPiCommands = {
       "Summarizes the conversation and goes on from the summary, as compact does; null if there is nothing to summarize.",
     params: () =>
       z.object({
-        /** What the summary should pay attention to. */
+        /** What to focus on in the summary. */
         customInstructions: z.optional(z.string()),
       }),
     result: () =>
       z.nullable(
         z.object({
-          /** The file with the summary; Tau keeps it in the session. */
+          /** The file with the summary, which Tau keeps in the session. */
           savedPath: z.optional(z.string()),
         }),
       ),
@@ -83,9 +83,9 @@ export const ohMyPiCommands = {
     summary: "Returns messages of the conversation, some at a time.",
     params: () =>
       z.object({
-        /** The `nextCursor` of the page before; the first page if absent. */
+        /** The `nextCursor` of the previous page; the first page if absent. */
         cursor: z.optional(z.string()),
-        /** The most messages of this page; 256 by default. */
+        /** The maximum number of messages on this page; 256 by default. */
         limit: z.optional(z.number().check(z.nonnegative())),
       }),
     result: () =>
@@ -94,7 +94,7 @@ export const ohMyPiCommands = {
         messages: z.array(AgentMessage),
         /** For the next page; absent on the last. */
         nextCursor: z.optional(z.string()),
-        /** How many messages there were when the first page was read. */
+        /** The number of messages when the first page was read. */
         totalMessages: z.number(),
       }),
     awaitsSessionChange: true,
@@ -121,14 +121,14 @@ export const ohMyPiCommands = {
     summary: "Takes note that the client wants faster replies; no provider here has such a mode.",
     params: () =>
       z.object({
-        /** Whether it is wanted. */
+        /** Whether to enable it. */
         enabled: z.boolean(),
       }),
     result: () =>
       z.object({
-        /** Whether it is wanted. */
+        /** Whether to enable it. */
         enabled: z.boolean(),
-        /** Whether replies are faster. */
+        /** Whether replies are faster now. */
         active: z.boolean(),
       }),
     positional: ["enabled"],
@@ -137,12 +137,12 @@ export const ohMyPiCommands = {
     summary: "Agrees on the version of oh-my-pi's protocol; there is only version 1.",
     params: () =>
       z.object({
-        /** The version that the client wants. */
+        /** The requested version. */
         protocolVersion: z.number(),
       }),
     result: () =>
       z.object({
-        /** The version that holds. */
+        /** The version in use. */
         protocolVersion: z.number(),
       }),
     scope: "connection",

@@ -12,9 +12,9 @@ const milliseconds = z.number().check(z.nonnegative());
 
 const permissions = () =>
   z.object({
-    /** How tools are approved where no rule fits. */
+    /** How calls are approved that no rule matches. */
     mode: PermissionMode,
-    /** The rules of all sources. */
+    /** The rules from all sources. */
     rules: z.array(SourcedRule),
     /** What happens to an approval that nobody answers. */
     onTimeout: OnTimeout,
@@ -29,7 +29,7 @@ export const permissionCommands = {
       "Changes the permissions of this session; what is absent stays, and `rules` replaces the session's own. Open approvals are judged again.",
     params: () =>
       z.object({
-        /** How tools are approved where no rule fits. */
+        /** How calls are approved that no rule matches. */
         mode: z.optional(PermissionMode),
         /** The session's own rules. */
         rules: z.optional(z.array(PermissionRule)),
@@ -52,9 +52,9 @@ export const permissionCommands = {
     answersAtOnce: true,
     result: () =>
       z.object({
-        /** What holds: all of `given` together; empty without a policy. */
+        /** The effective policy: all of `given` combined; empty without a policy. */
         policy: ManagedPolicy,
-        /** Each policy as it was given; the host has them all for its life. */
+        /** Each policy as it was given; the policies stay the same for the life of the host. */
         given: z.array(ManagedPolicy),
       }),
   }),

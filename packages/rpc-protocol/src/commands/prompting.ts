@@ -5,17 +5,17 @@ import { Cancelled } from "./shared.ts";
 
 const images = () => z.optional(z.array(ImageInput));
 
-/** What became of an accepted prompt. */
+/** The disposition of an accepted prompt. */
 const PromptDisposition = () =>
   z.object({
     /**
-     * Whether a run was started, the message was queued, an extension handled it, or the session
-     * already had a prompt of this id: then nothing starts.
+     * Whether a run was started, the message was queued, an extension handled it, or the session already had
+     * a prompt with this id, in which case nothing starts.
      */
     disposition: z.enum(["started", "queued", "handled", "duplicate"]),
-    /** The id of the prompt, which its events carry; in `pi-1` only after `initialize`. */
+    /** The id of the prompt, which is repeated in its events; in `pi-1` only after `initialize`. */
     promptId: z.optional(z.string()),
-    /** What `cancel_queued` takes, if the message was queued. */
+    /** The id for `cancel_queued`, if the message was queued. */
     itemId: z.optional(z.string()),
   });
 
@@ -25,18 +25,18 @@ const queued = () =>
     message: z.string(),
     /** Images for the model. */
     images: images(),
-    /** Files to send along; the model reads their text, and PDFs as they are where its endpoint takes them. */
+    /** Files to attach; the model receives their text, or PDFs as files if its endpoint accepts them. */
     attachments: z.optional(z.array(AttachmentInput)),
-    /** Resources of MCP servers to send along; the host reads them. */
+    /** Resources of MCP servers to attach; the host reads them. */
     resources: z.optional(z.array(ResourceReference)),
     /**
-     * For text that a program forwards: no command, template, skill or `@file` in it is looked at, and it
-     * counts as text from outside (`afterUntrusted` of permission rules).
+     * For text that a program forwards: commands, templates, skills and `@file` in it are not expanded, and
+     * it counts as untrusted text (`afterUntrusted` of permission rules).
      */
     verbatim: z.optional(z.boolean()),
   });
 
-/** What all commands with a message share. */
+/** The fields that all commands with a message share. */
 const ofMessage = {
   result: PromptDisposition,
   data: "initialized",
@@ -55,7 +55,10 @@ export const promptingCommands = {
         message: z.string(),
         /** How to queue the message during a run. Without it, a prompt is refused during a run. */
         streamingBehavior: z.optional(z.enum(["steer", "followUp", "follow-up"])),
-        /** The id of the prompt; made by the host by default. One that the session has starts nothing. */
+        /**
+         * The id of the prompt; by default, the host creates one. If the session already has a prompt with
+         * this id, nothing starts.
+         */
         promptId: z.optional(
           z.string().check(
             z.regex(/^[A-Za-z0-9_-]{1,128}$/, {
@@ -64,22 +67,25 @@ export const promptingCommands = {
           ),
         ),
         /**
-         * With the `promptId` of a prompt whose run ended with its host: the run goes on where it was. If
-         * it had ended before, its `prompt_result` is sent.
+         * Together with the `promptId` of a prompt whose run ended with its host: continues the run where it
+         * stopped. If the run had already ended, its `prompt_result` is sent.
          */
         resume: z.optional(z.boolean()),
-        /** How far the prompt goes before it pauses; counted from 0 again when it is resumed. */
+        /** The limits at which the prompt pauses; counted from 0 again when it is resumed. */
         until: z.optional(
           z.object({
-            /** So many replies with their tools. */
+            /** The maximum number of replies, including their tool calls. */
             turns: z.optional(z.int().check(z.minimum(1))),
-            /** No reply and no tool begins after this time, in ms. */
+            /** The time in ms after which no reply and no tool call begins. */
             ms: z.optional(z.int().check(z.minimum(1))),
           }),
         ),
-        /** A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`. */
+        /** A JSON Schema for the answer, which is sent as `output` of the prompt's `prompt_result`. */
         outputSchema: z.optional(z.unknown()),
-        /** The span that the run belongs to, as in W3C Trace Context, where spans are made; a malformed one is ignored. */
+        /**
+         * The parent span of the run, as in W3C Trace Context, if spans are recorded; a malformed value is
+         * ignored.
+         */
         traceparent: z.optional(z.string()),
       }),
     ...ofMessage,

@@ -38,7 +38,7 @@ export const queueCommands = {
     summary: "Sets whether the tool calls of a reply run one after the other or all together.",
     params: () =>
       z.object({
-        /** `parallel` starts all calls together, except that those that write one file keep their order. */
+        /** `parallel` starts all calls together, but calls that write the same file keep their order. */
         mode: ToolExecutionMode,
       }),
     positional: ["mode"],

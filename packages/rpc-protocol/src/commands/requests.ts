@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { PendingRequest } from "../vocabulary/host-request.ts";
 import { command } from "./command.ts";
 
-/** What the host asks its client. */
+/** Requests of the host to its client. */
 export const requestCommands = {
   get_pending_requests: command({
     summary: "Lists the open host requests, oldest first.",

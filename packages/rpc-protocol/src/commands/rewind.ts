@@ -21,13 +21,13 @@ export const rewindCommands = {
       z.object({
         /** The entry id of the user message to go back to. */
         entryId: z.optional(z.string()),
-        /** The checkpoint to go back to, or the rewind to take back; instead of `entryId`. */
+        /** The checkpoint to go back to, or the rewind to undo; instead of `entryId`. */
         checkpointId: z.optional(z.string()),
-        /** Whether to take back files; true by default. */
+        /** Whether to restore files; true by default. */
         files: z.optional(z.boolean()),
         /** Whether the conversation continues from before the message; false by default. */
         conversation: z.optional(z.boolean()),
-        /** Whether to return the same and change nothing; false by default. */
+        /** Whether to return the same result without changing anything; false by default. */
         dryRun: z.optional(z.boolean()),
       }),
     result: () =>
@@ -38,7 +38,7 @@ export const rewindCommands = {
         files: RewindFiles,
         /** The text of the message, with `conversation`. */
         text: z.optional(z.string()),
-        /** The `checkpointId` that takes this rewind back; absent if nothing was done. */
+        /** The `checkpointId` that undoes this rewind; absent if nothing was done. */
         undoCheckpointId: z.optional(z.string()),
       }),
     positional: ["entryId"],

@@ -172,7 +172,10 @@ export const sessionCommands = {
       z.object({
         /** Whether to list the sessions of every project. */
         all: z.optional(z.boolean()),
-        /** In a host with many sessions: those saved in files, of every project, or in the host's store, instead of the open ones. */
+        /**
+         * In a host with many sessions: lists the saved sessions (in files, of every project, or in the
+         * host's store) instead of the open ones.
+         */
         saved: z.optional(z.boolean()),
       }),
     result: () =>
@@ -195,7 +198,7 @@ export const sessionCommands = {
     summary: "Writes the session as one HTML page and returns its path.",
     params: () =>
       z.object({
-        /** Where to write the page; by default, in the project folder. */
+        /** The path of the page; by default, in the project folder. */
         outputPath: z.optional(z.string()),
       }),
     result: () =>
@@ -212,7 +215,7 @@ export const sessionCommands = {
       z.object({
         /** The format of the file. */
         format: z.enum(Object.keys(exportExtensions) as ExportFormat[]),
-        /** Where to write it; by default, in the project folder. */
+        /** The path of the file; by default, in the project folder. */
         outputPath: z.optional(z.string()),
       }),
     result: () =>

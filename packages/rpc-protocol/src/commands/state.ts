@@ -14,15 +14,15 @@ export const InterruptMode = z.enum(["immediate", "wait"]);
 export type InterruptMode = z.infer<typeof InterruptMode>;
 
 /**
- * Whether the tool calls of a reply run one after the other, except for neighbours that only read, or
- * all together, except for those that write one file.
+ * Whether the tool calls of a reply run one after the other (except for adjacent calls that only read) or all
+ * together (except for calls that write the same file).
  */
 export const ToolExecutionMode = z.enum(["sequential", "parallel"]);
 export type ToolExecutionMode = z.infer<typeof ToolExecutionMode>;
 
 const TokenCounts = z.object({
   ...tokenKinds,
-  /** All tokens together. */
+  /** The sum of all tokens. */
   total: z.number(),
 });
 
@@ -64,13 +64,13 @@ export const SessionState = z.object({
   tokens: TokenCounts,
   /** Cost of the session in US dollars. */
   cost: z.number(),
-  /** How tools are approved where no rule fits. */
+  /** How calls are approved that no rule matches. */
   permissionMode: PermissionMode,
   /** Where the tools act. */
   workspace: z.optional(WorkspaceState),
   /** The ids of the open host requests, oldest first. */
   pendingRequests: z.array(z.string()),
-  /** The prompt that is paused, and goes on with `resume`. */
+  /** The paused prompt, which continues with `resume`. */
   pausedPromptId: z.optional(z.string()),
 });
 export type SessionState = z.infer<typeof SessionState>;
@@ -154,9 +154,9 @@ export const SessionStats = z.object({
 });
 export type SessionStats = z.infer<typeof SessionStats>;
 
-/** A part of a request's context. */
+/** One part of a request's context. */
 export const ContextRow = z.object({
-  /** What it is. */
+  /** The kind of part. */
   kind: z.enum([
     "system",
     "tools",
@@ -168,9 +168,9 @@ export const ContextRow = z.object({
     "images",
     "summary",
   ]),
-  /** The path of a context file, the name of an MCP server, or that of the tool whose results these are. */
+  /** The path of a context file, the name of an MCP server, or the name of the tool that produced these results. */
   name: z.optional(z.string()),
-  /** About how many tokens it takes. */
+  /** The approximate number of tokens. */
   tokens: z.number(),
 });
 export type ContextRow = z.infer<typeof ContextRow>;
@@ -179,18 +179,18 @@ export type ContextRow = z.infer<typeof ContextRow>;
 export const ContextReport = z.object({
   /** The size of the model's context window in tokens; null without a model. */
   contextWindow: z.nullable(z.number()),
-  /** About how many tokens the next request takes: the sum of the rows. */
+  /** The approximate number of tokens of the next request: the sum of the rows. */
   used: z.number(),
-  /** The tokens are estimates; `get_session_stats` has what the vendor counted. */
+  /** The tokens are estimates; `get_session_stats` returns the vendor's counts. */
   estimated: z.literal(true),
-  /** What takes them. */
+  /** The parts, with their tokens. */
   rows: z.array(ContextRow),
-  /** Results of tools that requests show as one line; `get_entries` has them. */
+  /** Results of tools that requests show as one line; `get_entries` returns them. */
   cleared: z.array(
     z.object({
       /** The entry of the result. */
       entryId: z.string(),
-      /** About how many tokens it would take. */
+      /** The approximate number of tokens of the full result. */
       tokens: z.number(),
     }),
   ),
@@ -249,13 +249,13 @@ export const stateCommands = {
             location: z.optional(z.enum(["user", "project", "path"])),
             /** The file that defines it. */
             path: z.optional(z.string()),
-            /** Where it comes from, as clients of pi read it. */
+            /** Where it comes from, in the form that clients of pi read. */
             sourceInfo: z.object({
               /** The file that defines it; empty if there is none. */
               path: z.string(),
               /** How it was found: `auto`, `cli`, `local` or the source of its package. */
               source: z.string(),
-              /** Whether it belongs to the agent directory, the project or this run alone. */
+              /** Whether it belongs to the agent directory, the project or only this run. */
               scope: z.enum(["user", "project", "temporary"]),
               /** Whether it belongs to a package. */
               origin: z.enum(["package", "top-level"]),

@@ -22,26 +22,26 @@ export const subagentCommands = {
       z.object({
         /** The subagent; a nested one by its path. */
         subagentId: z.optional(subagentId()),
-        /** Only messages after the entry of this id. */
+        /** Only messages after the entry with this id. */
         since: z.optional(z.string()),
-        /** Its session file instead, as clients of oh-my-pi 18 name it. */
+        /** The session file instead, as clients of oh-my-pi 18 use. */
         sessionFile: z.optional(z.string()),
-        /** Only lines of that file from this byte on; the answer then has them. */
+        /** Only lines of that file from this byte offset on; the answer then contains lines. */
         fromByte: z.optional(z.number().check(z.nonnegative())),
       }),
     result: () =>
       z.object({
         /** The messages. */
         messages: z.array(AgentMessage),
-        /** The id of the last of them, for the next `since`; absent if there are none. */
+        /** The id of the last message, for the next `since`; absent if there are none. */
         lastEntryId: z.optional(z.string()),
-        /** The file; this and the rest only for a dialect or a request that names bytes of it. */
+        /** The file; this and the following members only for a dialect or a request that uses byte offsets. */
         sessionFile: z.optional(z.string()),
-        /** Where the lines begin. */
+        /** The offset of the first line. */
         fromByte: z.optional(z.number()),
-        /** Where to go on. */
+        /** The offset from which to continue. */
         nextByte: z.optional(z.number()),
-        /** Whether the file is shorter than the client thought, and was read from its beginning. */
+        /** Whether the file was shorter than the client expected and was read from the beginning. */
         reset: z.optional(z.boolean()),
         /** The lines. */
         entries: z.optional(z.array(z.record(z.string(), z.unknown()))),
@@ -78,7 +78,7 @@ export const subagentCommands = {
       z.object({
         /** The subagent; a nested one by its path. */
         subagentId: subagentId(),
-        /** What it is to do. */
+        /** The new task. */
         message: z.string(),
       }),
     result: () =>

@@ -10,7 +10,7 @@ const list = () =>
     todoPhases: z.array(TodoPhase),
   });
 
-/** Phases as other hosts keep them; further members of a todo are accepted. */
+/** Phases as other hosts store them; additional members of a todo are accepted. */
 const ForeignPhase = () =>
   z.object({
     /** The name of the phase. */

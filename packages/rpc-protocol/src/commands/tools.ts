@@ -10,23 +10,23 @@ const toolNames = () =>
 /** A tool that the client runs. */
 const HostTool = () =>
   z.object({
-    /** The name the model calls it by: letters, digits, `_` and `-`. */
+    /** The name by which the model calls it: letters, digits, `_` and `-`. */
     name: z.string(),
-    /** A short name to show. */
+    /** A short display name. */
     label: z.optional(z.string()),
     /** What the tool does, for the model. */
     description: z.string(),
     /** The arguments as JSON Schema of an object. */
     parameters: z.record(z.string(), z.unknown()),
-    /** Whether it changes nothing, so that permissions do not ask before it. */
+    /** Whether it changes nothing, so that no approval is required. */
     readOnly: z.optional(z.boolean()),
-    /** Whether its results may hold text that others wrote: models read them in a fence, as data. */
+    /** Whether its results may contain text from others, which models receive in a fence, as data. */
     openWorld: z.optional(z.boolean()),
     /** How long a call may take, in ms; no limit if absent. */
     timeoutMs: z.optional(z.number().check(z.nonnegative())),
-    /** Whether it is left out of requests until the model finds it with `tool_search`. */
+    /** Whether it is omitted from requests until the model finds it with `tool_search`. */
     deferLoading: z.optional(z.boolean()),
-    /** Whether subagents get it, too; their calls carry an `agentId`. */
+    /** Whether subagents also get it; their calls have an `agentId`. */
     subagents: z.optional(z.boolean()),
   });
 
@@ -56,7 +56,7 @@ export const toolCommands = {
             description: z.string(),
             /** The arguments as JSON Schema. */
             parameters: z.record(z.string(), z.unknown()),
-            /** Who brings the tool. */
+            /** Where the tool comes from. */
             source: z.enum(["builtin", "custom", "host", "extension", "mcp"]),
             /** Whether it changes nothing. */
             readOnly: z.boolean(),

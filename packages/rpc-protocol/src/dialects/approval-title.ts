@@ -1,9 +1,9 @@
-/** The most characters of a command, a path or arguments in a title. */
+/** The maximum number of characters of a command, a path or arguments in a title. */
 const MAX_SHOWN = 4000;
-/** How many of them are from the beginning of a longer text. */
+/** How many characters of a longer text are taken from its beginning. */
 const SHOWN_HEAD = 2600;
 
-/** The question whether a tool may run, in words: with its command, its path or all its arguments. */
+/** The title of the approval question: names the tool with its command, its path or all its arguments. */
 export function titleOfCall(
   {
     toolName,
@@ -31,7 +31,10 @@ export function shortened(text: string): string {
   return `${head}${left}${tail}`;
 }
 
-/** What would move the cursor or turn the text around could show another command than the one that runs. */
+/**
+ * Characters that move the cursor or change the text direction could make another command appear than the one
+ * that runs.
+ */
 const deceptive = /[^\P{Cc}\n]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 export function visible(text: string): string {

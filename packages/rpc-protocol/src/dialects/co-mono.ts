@@ -8,14 +8,14 @@ import {
   type FrameContext,
 } from "./dialect.ts";
 
-/** The commands of its document. They have no responses: what they do is seen in the events. */
+/** The commands of its document. They have no responses: their effects show in the events. */
 const unanswered: ReadonlySet<string> = new Set(["prompt", "abort", "compact"]);
 
-/** The oldest form: events alone, `error` for what failed, one `compaction` event for both kinds. */
+/** The oldest form: only events, `error` for failures, and one `compaction` event for both kinds. */
 export const coMono: DialectRules = { encode };
 
 function encode(whole: HostFrame, context: FrameContext): readonly DialectFrame[] {
-  // A response is judged by its code, which goes last.
+  // The code of a response decides how it is encoded, and is removed afterwards.
   if (whole.type === "response") return response(whole, context);
   const frame = documented(whole, context);
   switch (frame.type) {
@@ -42,7 +42,7 @@ function encode(whole: HostFrame, context: FrameContext): readonly DialectFrame[
   }
 }
 
-/** A client that asks what the document does not know needs its answer. */
+/** A client that sends a command unknown to the document needs its answer. */
 function response(frame: ResponseFrame, context: FrameContext): readonly DialectFrame[] {
   const { command, success, code, error = "" } = frame;
   const isUnread = code === "parse" || code === "unknown_command";
@@ -50,10 +50,7 @@ function response(frame: ResponseFrame, context: FrameContext): readonly Dialect
   return success ? [] : [failure(error)];
 }
 
-/**
- * The document prints the start of a tool call whole, without `id` and `toolName`; clients find them
- * in its `partial`.
- */
+/** The document shows the start of a tool call without `id` and `toolName`; clients find them in its `partial`. */
 function withBareStart(frame: Extract<SessionEvent, { type: "message_update" }>): DialectFrame {
   if (frame.assistantMessageEvent.type !== "toolcall_start") return frame;
   const { id: _id, toolName: _name, ...shown } = frame.assistantMessageEvent;
@@ -72,11 +69,11 @@ function compaction(
     const { summary, tokensBefore } = result;
     return [{ type: "compaction", summary, tokensBefore, ...kind } as DialectFrame];
   }
-  // The failure of one that was asked for is said already: as the failure of its command.
+  // The failure of a requested compaction is already reported as the failure of its command.
   return kind.auto && errorMessage !== undefined ? [failure(errorMessage)] : [];
 }
 
-/** The result of a call that failed is its text. */
+/** The result of a failed call is its text. */
 function toolEnd(frame: Extract<SessionEvent, { type: "tool_execution_end" }>): DialectFrame {
   if (!frame.isError) return frame;
   const texts = frame.result.content.map((block) => (block.type === "text" ? block.text : ""));

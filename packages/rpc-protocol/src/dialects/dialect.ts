@@ -8,57 +8,56 @@ import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
 import type { OpenHostRequest } from "../vocabulary/host-request.ts";
 import type { StreamForm } from "../vocabulary/stream-event.ts";
 
-/** A frame as a dialect sends it. */
+/** A frame in the form that a dialect sends. */
 export interface DialectFrame {
   readonly type: string;
 }
 
-/** What a dialect knows of the frame it encodes besides the frame. */
+/** Context for encoding a frame. */
 export interface FrameContext {
-  /** Whether the client has sent `initialize`, and so accepts members that no document shows. */
+  /** Whether the client has sent `initialize` and therefore accepts members that no document shows. */
   readonly isInitialized: boolean;
   /** Whether a response's `data` is such a member. */
   readonly addsData?: boolean;
-  /** Whether nothing runs and nothing waits in the session. */
+  /** Whether nothing is running or waiting in the session. */
   readonly isSettled?: boolean;
 }
 
-/** How a dialect puts host requests to clients that do not know them: as dialogs. Pure. */
+/** How a dialect presents host requests as dialogs to clients that do not know them. Pure. */
 export interface RequestDialogs {
-  /** The requests that a dialog can express. */
+  /** The methods that a dialog can express. */
   readonly methods: readonly HostRequestMethod[];
   /** The dialog of a request; undefined if no dialog can express it. */
   asDialog(request: OpenHostRequest, now: number): ExtensionUiRequest | OpenUrlNotice | undefined;
-  /** What the answer to that dialog says to the request. */
+  /** Converts the answer to that dialog to an answer to the request. */
   resultOfDialog(
     request: OpenHostRequest,
     response: Omit<ExtensionUiResponse, "type" | "id">,
   ): unknown;
-  /** Those that count as answered once the client has been shown them. */
+  /** The methods that count as answered once the client has been shown them. */
   readonly notices?: readonly HostRequestMethod[];
-  /** Whether `host_request_resolved` says that a dialog ended otherwise than by its answer. */
+  /** Whether `host_request_resolved` is sent when a dialog ends without its answer. */
   readonly reportsEnd: boolean;
 }
 
 /**
- * What one group of clients expects to read. Commands are understood the same way in every
- * dialect, so there is a map in one direction only.
+ * The frames that one group of clients expects. Commands have the same form in every dialect, so dialects
+ * only encode.
  */
 export interface DialectRules {
-  /** Sent before everything else when the dialect was chosen at the start, not by `initialize`. */
+  /** The first frame, sent if the dialect was chosen at the start instead of by `initialize`. */
   readonly greeting?: DialectFrame;
-  /** How replies are streamed until the client asks for a form; `full` if absent. */
+  /** How replies are streamed until the client requests a form; `full` if absent. */
   readonly streamForm?: StreamForm;
-  /** In the form `delta`, every step has `usage`, not only those that change it. */
+  /** Whether, in the form `delta`, every step has `usage`, not only those that change it. */
   readonly repeatsUsage?: boolean;
-  /** `bash` streams its output unless the command says otherwise. */
+  /** Whether `bash` streams its output unless the command says otherwise. */
   readonly streamsBash?: boolean;
   /** How clients that do not know host requests are asked; absent if they cannot be. */
   readonly requestDialogs?: RequestDialogs;
   /**
-   * The frames that leave in place of a frame of the host; none if the dialect cannot express it.
-   * Frames come with everything the host knows; the dialect leaves out what its clients do not
-   * expect. Pure.
+   * The frames to send for a frame of the host; none if the dialect cannot express it. The host's frames are
+   * complete; the dialect omits what its clients do not expect. Pure.
    */
   encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[];
 }

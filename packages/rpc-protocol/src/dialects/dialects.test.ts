@@ -47,7 +47,7 @@ describe("dialects", () => {
     expect((await loadDialect(name)).name).toBe(name);
   });
 
-  it.each(protocolNames)("leave the frame they are given as it is: %s", async (name) => {
+  it.each(protocolNames)("do not modify the frame they are given: %s", async (name) => {
     const frames = [
       refusal,
       { type: "agent_end", messages: [{ role: "user", content: [image], timestamp: 1 }] },
@@ -76,7 +76,7 @@ describe("before initialize", () => {
   const ended = { type: "auto_compaction_end", result: null, aborted: true, willRetry: false };
 
   it.each(["pi", "pisces", "oh-my-pi", "oh-my-pi-18"] as const)(
-    "%s sends documented members only",
+    "%s sends only documented members",
     async (name) => {
       expect(await encode(name, refusal, before)).toEqual([refused]);
       expect(await encode(name, answer, { ...before, addsData: true })).toEqual([response]);
@@ -87,14 +87,14 @@ describe("before initialize", () => {
     },
   );
 
-  it("pi-1 sends all of them but the code of an error", async () => {
+  it("pi-1 sends all members except the code of an error", async () => {
     expect(await encode("pi-1", refusal, before)).toEqual([refused]);
     expect(await encode("pi-1", answer, { ...before, addsData: true })).toEqual([answer]);
     const retried = { ...end, willRetry: true };
     expect(await encode("pi-1", retried, before)).toEqual([retried]);
   });
 
-  it("co-mono leaves the id and name of a tool call to its partial", async () => {
+  it("co-mono puts the id and name of a tool call only into its partial", async () => {
     const step = { type: "toolcall_start", contentIndex: 0, partial: reply };
     const update = (event: object) => ({
       type: "message_update",
@@ -106,7 +106,7 @@ describe("before initialize", () => {
     expect(await encode("co-mono", told)).toEqual([told]);
   });
 
-  it("co-mono answers a line it cannot read with an error event", async () => {
+  it("co-mono answers an unreadable line with an error event", async () => {
     const unread = { ...refusal, command: "parse", code: "parse" };
     expect(await encode("co-mono", unread, before)).toEqual([{ type: "error", error: "No." }]);
   });
@@ -138,7 +138,7 @@ describe("pi", () => {
 describe("oh-my-pi-18", () => {
   const result = { type: "prompt_result", id: "a" };
 
-  it("says of each prompt whether the agent was invoked and the session has settled", async () => {
+  it("reports for each prompt whether the agent was invoked and the session has settled", async () => {
     expect(await encode("oh-my-pi-18", { ...result, status: "completed" })).toEqual([
       { ...result, agentInvoked: true, status: "completed", sessionSettled: true },
     ]);
@@ -158,7 +158,7 @@ describe("oh-my-pi-18", () => {
     ]);
   });
 
-  it("says that the session has settled in an event and in get_state", async () => {
+  it("reports that the session has settled in an event and in get_state", async () => {
     const settled = { type: "agent_settled", aborted: false };
     expect(await encode("oh-my-pi-18", settled)).toEqual([settled, { type: "session_settled" }]);
     const data = { isStreaming: true };
@@ -174,7 +174,7 @@ describe("oh-my-pi-18", () => {
 describe("pi-1", () => {
   const end = { aborted: false, willRetry: false };
 
-  it("has one pair of events for every compaction", async () => {
+  it("uses one pair of events for every compaction", async () => {
     expect(await encode("pi-1", { type: "auto_compaction_start", reason: "overflow" })).toEqual([
       { type: "compaction_start", reason: "overflow" },
     ]);
@@ -200,18 +200,18 @@ describe("pi-1", () => {
     expect(await encode("pi-1", whole)).toEqual([whole]);
   });
 
-  it("has no result of a compaction that brought none", async () => {
+  it("omits the result of a compaction without one", async () => {
     const failed = { type: "compaction_end", reason: "manual", errorMessage: "No.", ...end };
     expect(await encode("pi-1", { ...failed, result: null })).toEqual([failed]);
   });
 });
 
 describe("pisces", () => {
-  it("keeps the id of a command that failed", async () => {
+  it("keeps the id of a failed command", async () => {
     expect(await encode("pisces", refusal)).toEqual([refusal]);
   });
 
-  it("answers what broke in the loop as parse, without an id", async () => {
+  it("answers errors in the loop as parse, without an id", async () => {
     const { id: _, ...anonymous } = { ...refusal, code: "internal" };
     expect(await encode("pisces", { id: "a", ...anonymous })).toEqual([
       { ...anonymous, command: "parse" },
@@ -220,7 +220,7 @@ describe("pisces", () => {
 });
 
 describe("oh-my-pi", () => {
-  it("gives images a source wherever messages are", async () => {
+  it("gives images a source in all messages", async () => {
     const user = (block: unknown) => ({ role: "user", content: [block], timestamp: 1 });
     const frames = (block: unknown) => [
       { type: "message_end", message: user(block) },
@@ -234,7 +234,7 @@ describe("oh-my-pi", () => {
     }
   });
 
-  it("holds back what its document does not know", async () => {
+  it("omits what its document does not contain", async () => {
     for (const type of ["agent_settled", "queue_update", "extension_ui_request", "error"]) {
       expect(await encode("oh-my-pi", { type })).toEqual([]);
     }
@@ -242,12 +242,12 @@ describe("oh-my-pi", () => {
 });
 
 describe("co-mono", () => {
-  it("says nothing of a command that went well, and makes a failure an event", async () => {
+  it("sends nothing for a successful command, and an event for a failure", async () => {
     expect(await encode("co-mono", response)).toEqual([]);
     expect(await encode("co-mono", refusal)).toEqual([{ type: "error", error: "No." }]);
   });
 
-  it("tells of a compaction once, and of one that failed by itself", async () => {
+  it("reports a compaction once, and the failure of an automatic one", async () => {
     const ended = { aborted: false, willRetry: false };
     const failed = { ...ended, result: null, errorMessage: "Too long" };
     const automatic = { type: "auto_compaction_end", ...ended };
@@ -265,7 +265,7 @@ describe("co-mono", () => {
 });
 
 describe("pi-rust", () => {
-  it("has text alone for a delta, and nothing for the other steps of a reply", async () => {
+  it("sends only the text of a delta, and nothing for the other steps of a reply", async () => {
     const update = (step: object) => ({ type: "message_update", assistantMessageEvent: step });
     expect(await encode("pi-rust", update({ type: "text_delta", delta: "Hi" }))).toEqual([
       { type: "text_delta", data: "Hi" },

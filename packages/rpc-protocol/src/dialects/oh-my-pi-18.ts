@@ -5,13 +5,13 @@ import type { SessionEvent } from "../vocabulary/session-event.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 
-/** A `ready` frame with the version 1 alone: no frame is cut into chunks. */
+/** A `ready` frame that offers only version 1: no frame is split into chunks. */
 const ready = { type: "ready", protocolVersion: 1, supportedProtocolVersions: [1] };
 
-/** The exit code of a subagent that was stopped. */
+/** The exit code of a stopped subagent. */
 const ABORTED = 130;
 
-/** What an update of a call of `task` says of each of its subagents. */
+/** The progress of each subagent in an update of a `task` call. */
 interface TaskActivity {
   readonly id: string;
   readonly agent: string;
@@ -25,8 +25,8 @@ interface TaskActivity {
 }
 
 /**
- * What the published client of oh-my-pi 18 needs besides the default: it waits for `ready` at the
- * start, for `prompt_result` with `agentInvoked` after a prompt, and for `session_settled`.
+ * Adds what the published client of oh-my-pi 18 requires: it waits for `ready` at the start, for
+ * `prompt_result` with `agentInvoked` after a prompt, and for `session_settled`.
  */
 export const ohMyPi18: DialectRules = {
   greeting: ready,
@@ -41,7 +41,7 @@ export const ohMyPi18: DialectRules = {
   },
 };
 
-/** The page of a login; those of MCP servers have nobody who waits for them. */
+/** Only login pages: nobody waits for those of MCP servers. */
 function openUrl({
   id,
   params: { url, userCode, server },
@@ -75,7 +75,7 @@ function encode(frame: HostFrame, context: FrameContext): readonly DialectFrame[
 
 const bundled = { agentSource: "bundled" };
 
-/** The beginning or the end of a subagent. */
+/** The start or end of a subagent. */
 function lifecycle(
   frame: Extract<SessionEvent, { type: "subagent_start" | "subagent_end" }>,
 ): DialectFrame {
@@ -90,7 +90,7 @@ function statusOf(frame: Extract<SessionEvent, { type: "subagent_start" | "subag
   return frame.exitCode === ABORTED ? "aborted" : "failed";
 }
 
-/** What the subagents of a call are at, as the progress of the call says. */
+/** The progress of a call's subagents, from the update of the call. */
 function progress({
   toolName,
   toolCallId,
@@ -109,7 +109,7 @@ function progress({
   });
 }
 
-/** A prompt that a command of an extension handled counts as completed without the agent. */
+/** A prompt handled by an extension's command counts as completed without the agent. */
 function promptResult(
   {
     status,

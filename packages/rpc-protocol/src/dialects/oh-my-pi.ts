@@ -2,10 +2,7 @@ import type { HostFrame, ResponseFrame } from "../vocabulary/host-frame.ts";
 import type { AgentMessage } from "../vocabulary/message.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 
-/**
- * Sends only the events of its document, errors of extensions as `hook_error`, and images with a
- * `source`.
- */
+/** Sends only the events of its document; sends errors of extensions as `hook_error`, and images with a `source`. */
 export const ohMyPi: DialectRules = { encode };
 
 function encode(whole: HostFrame, context: FrameContext): readonly DialectFrame[] {
@@ -52,7 +49,7 @@ function response(frame: ResponseFrame): DialectFrame {
   return replaced(frame, { data: { messages: messages.map(withSources) } });
 }
 
-/** A copy of the holder with its images in the other shape; the holder itself if it has no image. */
+/** A copy of the holder with its images in the other form; the holder itself if it has no image. */
 function withSources<Holder extends object>(holder: Holder): object {
   const content = "content" in holder ? holder.content : undefined;
   if (!Array.isArray(content) || !content.some(isImage)) return holder;

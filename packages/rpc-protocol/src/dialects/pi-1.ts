@@ -10,9 +10,9 @@ import {
 import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 
 /**
- * What pi speaks since release 1.0: as the default, with a `disposition` in the answer to a
- * prompt, replies streamed as deltas, the output of `bash` streamed, and one pair of events for every
- * compaction.
+ * The protocol of pi since release 1.0. It differs from the default: the answer to a prompt has a
+ * `disposition`, replies are streamed as deltas, the output of `bash` is streamed, and one pair of events
+ * reports every compaction.
  */
 export const pi1: DialectRules = {
   streamForm: "delta",
@@ -39,7 +39,7 @@ function encode(frame: HostFrame, { isInitialized }: FrameContext): readonly Dia
   }
 }
 
-/** Its document shows what became of a prompt, and nothing else of it. */
+/** Its document shows only the disposition of a prompt. */
 function answer(frame: ResponseFrame, isInitialized: boolean): ResponseFrame {
   if (isInitialized || frame.data === undefined || frame.data === null) return frame;
   if (typeof frame.data !== "object" || !("disposition" in frame.data)) return frame;

@@ -2,7 +2,7 @@ import type { HostFrame } from "../vocabulary/host-frame.ts";
 import type { AssistantMessageEvent } from "../vocabulary/stream-event.ts";
 import { type DialectFrame, type DialectRules, documented, type FrameContext } from "./dialect.ts";
 
-/** Flat events: the type says what happened, and `data` holds everything else. */
+/** Flat events: `type` names the event, and `data` contains everything else. */
 export const piRust: DialectRules = { encode };
 
 function encode(whole: HostFrame, context: FrameContext): readonly DialectFrame[] {

@@ -3,9 +3,9 @@ import { type DialectFrame, type DialectRules, documented, type FrameContext } f
 import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 
 /**
- * The default: sends the host's frames as they are. Older releases of pi call an automatic
- * compaction `auto_compaction_*`, newer ones `compaction_*`. Both are sent, since each client knows
- * one of them. A client that sends `initialize` is of neither kind and gets the first alone.
+ * The default: sends the host's frames unchanged. Older releases of pi call an automatic compaction
+ * `auto_compaction_*`, newer ones `compaction_*`. Both are sent, because each client knows only one of them.
+ * A client that sends `initialize` belongs to neither group and gets only the former.
  */
 export const pi: DialectRules = {
   encode,

@@ -3,11 +3,11 @@ import { type DialectRules, documented } from "./dialect.ts";
 import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 
 /**
- * As the default, but for what its document says of answers that cannot be matched with a request:
- * an unknown command, and whatever goes wrong while a line is read or handled unexpectedly.
+ * Differs from the default only in answers that cannot be matched with a request: those to an unknown
+ * command, and those to errors while a line is read or handled.
  */
 export const pisces: DialectRules = {
-  // Its published client sends nothing before it has seen this frame.
+  // Its published client sends nothing before it has received this frame.
   greeting: { type: "ready" },
   requestDialogs: { methods: dialogMethods, asDialog, resultOfDialog, reportsEnd: true },
   encode: (frame, context) => {

@@ -6,11 +6,11 @@ export type QuestionHostRequest = Extract<OpenHostRequest, { method: "question" 
 type Question = QuestionHostRequest["params"]["questions"][number];
 type Answer = Extract<QuestionResult, { answers: unknown }>["answers"][number];
 
-/** The option that leads to a text of one's own. */
+/** The option that allows free text. */
 const OTHER = "Other…";
 
 /**
- * Questions as dialogs, one after the other, for clients that know no host requests: a `select` for each
+ * Shows questions as consecutive dialogs, for clients that know no host requests: a `select` for each
  * question and, after `Other…`, an `input`.
  */
 export class QuestionDialogs {
@@ -23,7 +23,7 @@ export class QuestionDialogs {
     this.#request = request;
   }
 
-  /** The id of the current dialog; the first has the request's. */
+  /** The id of the current dialog; the first one has the request's id. */
   get id(): string {
     const { id } = this.#request;
     return this.#shown === 0 ? id : `${id}:${this.#shown}`;
@@ -39,7 +39,7 @@ export class QuestionDialogs {
     return { ...common, method: "select", title, options: optionsOf(this.#question) };
   }
 
-  /** Takes the answer to the current dialog; undefined while there is another one to show. */
+  /** Takes the answer to the current dialog; returns undefined if another dialog follows. */
   answer({
     value,
     cancelled,
@@ -64,7 +64,7 @@ export class QuestionDialogs {
   }
 }
 
-/** The request that a dialog of {@link QuestionDialogs} belongs to. */
+/** The id of the request to which a dialog of {@link QuestionDialogs} belongs. */
 export function requestOfDialog(dialogId: string): string {
   return dialogId.replace(/:\d+$/, "");
 }

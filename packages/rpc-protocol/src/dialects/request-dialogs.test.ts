@@ -25,7 +25,7 @@ function approval(command: string, members: Partial<Approval> = {}, suggestions 
 }
 
 describe("an approval as a dialog", () => {
-  it("has the id of the request, its command, the options and the time left", () => {
+  it("has the id of the request, its command, the options and the remaining time", () => {
     expect(asDialog(approval("npm test", { deadlineAt: 5000 }), 2000)).toEqual({
       type: "extension_ui_request",
       id: "r1",
@@ -36,7 +36,7 @@ describe("an approval as a dialog", () => {
     });
   });
 
-  it("names the subagent, and offers no session where no rule fits", () => {
+  it("names the subagent, and offers no session-wide answer if no rule can match", () => {
     const dialog = asDialog(approval("ls", { agentId: "a/b" }, 0), 0);
     expect(dialog).toMatchObject({
       title: "Allow bash (agent a/b): ls?",
@@ -52,11 +52,11 @@ describe("an approval as a dialog", () => {
     ["allow once", { decision: "deny", message: "allow once" }],
     ["use npm ci instead", { decision: "deny", message: "use npm ci instead" }],
     ["", { decision: "deny" }],
-  ])("takes %j for %j", (value, result) => {
+  ])("converts %j to %j", (value, result) => {
     expect(resultOfDialog(approval("x"), { value })).toEqual(result);
   });
 
-  it("takes everything else for a no", () => {
+  it("treats every other answer as a denial", () => {
     const others = [{}, { cancelled: true, value: "Allow once" }, { confirmed: true }];
     for (const other of others) {
       expect(resultOfDialog(approval("x"), other)).toEqual({ decision: "deny" });
@@ -79,13 +79,13 @@ describe("the title of a call", () => {
     );
   });
 
-  it("shows what would deceive the reader, and keeps line ends", () => {
+  it("escapes characters that would deceive the reader, and keeps line ends", () => {
     expect(title("a\u001b[2K\rb\u202ec\nd\u0000\u2066")).toBe(
       String.raw`Allow bash: a\u001B[2K\u000Db\u202Ec` + "\n" + String.raw`d\u0000\u2066?`,
     );
   });
 
-  it("is whole up to 4000 characters, and has both ends of a longer command", () => {
+  it("is complete up to 4000 characters, and contains both ends of a longer command", () => {
     const whole = "x".repeat(4000);
     expect(title(whole)).toBe(`Allow bash: ${whole}?`);
     const long = `begin ${"y".repeat(10_000)} && rm -rf /`;
@@ -95,7 +95,7 @@ describe("the title of a call", () => {
     expect(title(long).length).toBeLessThan(4100);
   });
 
-  it("never holds a control character but a line end, however long", () => {
+  it("never contains a control character except line ends, however long", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 9000 }), (command) => {
         expect(title(command)).not.toMatch(
@@ -121,7 +121,7 @@ describe("a budget as a dialog", () => {
     },
   };
 
-  it("offers twice the limit, or the end", () => {
+  it("offers twice the limit, or stopping", () => {
     expect(asDialog(request, 0)).toMatchObject({ options: ["Continue with 20", "Stop"] });
     expect(resultOfDialog(request, { value: "Continue with 20" })).toEqual({ limit: 20 });
     expect(resultOfDialog(request, { value: "Continue" })).toEqual({ stop: true });

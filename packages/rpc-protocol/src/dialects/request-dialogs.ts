@@ -18,10 +18,9 @@ export const dialogMethods: readonly HostRequestMethod[] = [
 ];
 
 /**
- * A host request as a dialog, for clients that know no host requests; undefined for one that no
- * dialog can express.
+ * A host request as a dialog, for clients that know no host requests; undefined if no dialog can express it.
  *
- * @param now - ms since the epoch, for the time that is left
+ * @param now - ms since the epoch, for the remaining time
  */
 export function asDialog(request: OpenHostRequest, now: number): ExtensionUiRequest | undefined {
   const { id } = request;
@@ -41,7 +40,7 @@ export function asDialog(request: OpenHostRequest, now: number): ExtensionUiRequ
   }
 }
 
-/** What the answer to such a dialog means. Exactly an option counts; anything else is a no. */
+/** Converts the answer to such a dialog. Only an exact option is accepted; anything else counts as no. */
 export function resultOfDialog(
   request: OpenHostRequest,
   { value, confirmed, cancelled }: Omit<ExtensionUiResponse, "type" | "id">,
@@ -77,7 +76,7 @@ function raiseOption(params: BudgetParams): string {
   return `Continue with ${raisedLimit(params)}`;
 }
 
-/** Twice the limit, or what leaves room where more than that is used already. */
+/** Twice the limit, or more if the usage already exceeds that. */
 function raisedLimit({ limit, used }: BudgetParams): number {
   if (limit * 2 > used) return limit * 2;
   return used > 0 ? used * 2 : 1;

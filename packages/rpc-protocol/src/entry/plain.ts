@@ -1,4 +1,4 @@
-// What needs no schema: for modules that a start loads.
+// The exports that need no schema, for modules that are loaded at the start.
 
 export { titleOfCall } from "../dialects/approval-title.ts";
 export {

@@ -15,7 +15,7 @@ export const ToolResult = z.object({
   isError: z.optional(z.boolean()),
   /** Tokens and cost of model calls the tool made itself. */
   usage: z.optional(Usage),
-  /** Ends the run without another request to the model, if every result of the batch asks for it. */
+  /** Ends the run without another request to the model, if every result of the batch requests it. */
   terminate: z.optional(z.boolean()),
 });
 export type ToolResult = z.infer<typeof ToolResult>;

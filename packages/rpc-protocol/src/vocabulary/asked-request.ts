@@ -9,10 +9,10 @@ import type {
 } from "./host-request.ts";
 import type { ApprovalParams, ApprovalResult } from "./permission.ts";
 
-/** What a function learns of a request besides its parameters. */
+/** What a handler receives besides the parameters of a request. */
 export interface AskedRequest {
   readonly id: string;
-  /** The session that asks, for a client of many. */
+  /** The session that asks, if the client has several. */
   readonly sessionId?: string | undefined;
   readonly toolCallId?: string | undefined;
   readonly promptId?: string | undefined;
@@ -22,12 +22,12 @@ export interface AskedRequest {
   readonly deadlineAt?: number | undefined;
 }
 
-/** An approval as a function gets it. */
+/** The input of an approval handler. */
 export interface ApprovalRequest extends ApprovalParams, AskedRequest {}
 
 /**
- * Decides whether a tool may run. What it throws, and anything but a result, denies. The signal is
- * aborted when the question has ended in another way; in a client, its reason is the host's
+ * Decides whether a tool may run. A thrown error, or anything but a valid result, denies the call. The signal
+ * is aborted when the request has ended in another way; in a client, its reason is the host's
  * `host_request_resolved`.
  */
 export type Approve = (
@@ -35,78 +35,79 @@ export type Approve = (
   context: { readonly signal: AbortSignal },
 ) => ApprovalResult | Promise<ApprovalResult>;
 
-/** A used-up limit as a function gets it. */
+/** The input of a budget handler. */
 export interface BudgetRequest extends BudgetParams, AskedRequest {}
 
 /**
- * Decides whether a used-up limit is raised: `{limit}` above what has been used, or `{stop: true}`. What
- * it throws, and anything else, stops the work. The signal is aborted as that of {@link Approve}.
+ * Decides whether an exhausted limit is raised: `{limit}` above the current usage, or `{stop: true}`. A
+ * thrown error, or anything else, stops the work. The signal is aborted as in {@link Approve}.
  */
 export type RaiseBudget = (
   request: BudgetRequest,
   context: { readonly signal: AbortSignal },
 ) => BudgetResult | Promise<BudgetResult>;
 
-/** Questions of the model as a function gets them. */
+/** The input of a handler for the model's questions. */
 export interface QuestionRequest extends QuestionParams, AskedRequest {}
 
 /**
- * Answers what the model asks: for each question labels, a text or both, or `{cancelled: true}`. What it
- * throws, and anything else, counts as no answer. The signal is aborted as that of {@link Approve}.
+ * Answers the model's questions: for each question labels, a text or both, or `{cancelled: true}`. A thrown
+ * error, or anything else, counts as no answer. The signal is aborted as in {@link Approve}.
  */
 export type AnswerQuestions = (
   request: QuestionRequest,
   context: { readonly signal: AbortSignal },
 ) => QuestionResult | Promise<QuestionResult>;
 
-/** What an MCP server asks, as a function gets it. */
+/** The input of a handler for an MCP server's questions. */
 export interface ElicitationRequest extends ElicitationParams, AskedRequest {}
 
-/** The answer to an MCP server; `content` has the values of a form. */
+/** The answer to an MCP server; `content` contains the values of a form. */
 export interface ElicitationResult {
   readonly action: "accept" | "decline" | "cancel";
   readonly content?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Answers what an MCP server asks. What it throws, and anything else, counts as no answer. The signal is
- * aborted as that of {@link Approve}.
+ * Answers a question of an MCP server. A thrown error, or anything else, counts as no answer. The signal is
+ * aborted as in {@link Approve}.
  */
 export type AnswerElicitation = (
   request: ElicitationRequest,
   context: { readonly signal: AbortSignal },
 ) => ElicitationResult | Promise<ElicitationResult>;
 
-/** A page for the user as a function gets it. */
+/** The input of a handler that opens a page for the user. */
 export interface OpenUrlRequest extends OpenUrlParams, AskedRequest {}
 
 /**
- * Opens a page, such as that of a login, or shows its address. What it throws counts as not opened. The signal
- * is aborted as that of {@link Approve}.
+ * Opens a page, such as a login page, or shows its address. A thrown error counts as not opened. The signal
+ * is aborted as in {@link Approve}.
  */
 export type OpenUrl = (
   request: OpenUrlRequest,
   context: { readonly signal: AbortSignal },
 ) => void | Promise<void>;
 
-/** The key of a provider. */
+/** The credential of a provider. */
 export interface GivenCredentials {
   readonly apiKey?: string | undefined;
-  /** Headers to send with requests, beside the key or instead of it. */
+  /** Headers to send with requests, in addition to the key or instead of it. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** When it has to be asked for again, in ms since the epoch. */
+  /** When to ask for it again, in ms since the epoch. */
   readonly expiresAt?: number | undefined;
 }
 
 /**
- * Gives the key of a provider, before the environment and `auth.json` are looked at; without a key and
- * headers in its answer, they are. The answer is kept in memory until `expiresAt`. It has 30 s.
+ * Returns the key of a provider, which takes precedence over the environment and `auth.json`; these are used
+ * if the answer has neither a key nor headers. The answer is kept in memory until `expiresAt`. The time limit
+ * is 30 s.
  */
 export type GetCredentials = (
   asked: CredentialParams,
 ) => GivenCredentials | undefined | Promise<GivenCredentials | undefined>;
 
-/** Functions that decide what a host asks. */
+/** Handlers for the requests of a host. */
 export interface Deciders {
   readonly approve?: Approve | undefined;
   readonly raiseBudget?: RaiseBudget | undefined;
@@ -119,7 +120,7 @@ type Decider = (request: object, context: { readonly signal: AbortSignal }) => u
 
 interface Row {
   readonly name: keyof Deciders;
-  /** The result when the function returns nothing. */
+  /** The result if the handler returns nothing. */
   readonly done?: object;
 }
 
@@ -131,7 +132,7 @@ const rows: { readonly [Method in string]?: Row } = {
   open_url: { name: "openUrl", done: {} },
 };
 
-/** The function that decides requests of a method; it gets their parameters and what {@link AskedRequest} has. */
+/** The handler for requests of a method; it receives their parameters and the members of {@link AskedRequest}. */
 export function deciderOf(deciders: Deciders, method: string) {
   const row = Object.hasOwn(rows, method) ? rows[method] : undefined;
   const decider = row && (deciders[row.name] as Decider | undefined);

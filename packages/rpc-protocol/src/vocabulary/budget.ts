@@ -37,7 +37,7 @@ export type BudgetSnapshot = z.infer<typeof BudgetSnapshot>;
 
 const limit = z.number().check(z.nonnegative());
 
-/** Limits of a budget. A limit that is absent does not apply. */
+/** Limits of a budget. An absent limit does not apply. */
 export const BudgetLimits = z.object({
   /** Wall-clock time, in ms. */
   maxWallTimeMs: z.optional(limit),
@@ -56,7 +56,7 @@ export const BudgetLimits = z.object({
 });
 export type BudgetLimits = z.infer<typeof BudgetLimits>;
 
-/** What happens when a limit is used up: the work is stopped, or someone is asked whether to raise it. */
+/** What happens when a limit is exhausted: the work is stopped, or someone is asked whether to raise the limit. */
 export const OnExceeded = z.enum(["stop", "ask"]);
 export type OnExceeded = z.infer<typeof OnExceeded>;
 

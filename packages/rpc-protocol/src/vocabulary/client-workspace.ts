@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
 
-/** A call of a workspace that the client serves, as of an exec server. */
+/** A call to a workspace that the client serves, in the form of an exec server's requests. */
 export const WorkspaceCallFrame = z.object({
   type: z.literal("workspace_call"),
-  /** Comes back in the result and the output. */
+  /** Repeated in the result and the output. */
   id: z.string(),
-  /** The workspace that is meant. */
+  /** The id of the workspace. */
   workspaceId: z.string(),
   /** A method of the exec server. */
   method: z.string(),
@@ -14,7 +14,7 @@ export const WorkspaceCallFrame = z.object({
 });
 export type WorkspaceCallFrame = z.infer<typeof WorkspaceCallFrame>;
 
-/** Ends a call of a workspace early; of a command that runs, the whole tree. */
+/** Cancels a call to a workspace; a running command is ended with all its children. */
 export const WorkspaceCancelFrame = z.object({
   type: z.literal("workspace_cancel"),
   /** The id of this frame. */
@@ -24,7 +24,7 @@ export const WorkspaceCancelFrame = z.object({
 });
 export type WorkspaceCancelFrame = z.infer<typeof WorkspaceCancelFrame>;
 
-/** The answer to a call of a workspace: `result` or `error`. */
+/** The answer to a workspace call: `result` or `error`. */
 export const WorkspaceResultFrame = z.object({
   type: z.literal("workspace_result"),
   /** The id of the call. */
@@ -34,18 +34,18 @@ export const WorkspaceResultFrame = z.object({
   /** Why it failed. */
   error: z.optional(
     z.object({
-      /** What went wrong, as in `ExecServerFailure`. */
+      /** The error code, as in `ExecServerFailure`. */
       code: z.string(),
-      /** The same in words. */
+      /** The error message. */
       message: z.string(),
-      /** The path that it is about. */
+      /** The affected path. */
       path: z.optional(z.string()),
     }),
   ),
 });
 export type WorkspaceResultFrame = z.infer<typeof WorkspaceResultFrame>;
 
-/** Output of a command in a workspace of the client, or its end. */
+/** Output of a command in a client's workspace, or its end. */
 export const WorkspaceOutputFrame = z.object({
   type: z.literal("workspace_output"),
   /** The id of the `spawn` call. */
@@ -56,11 +56,11 @@ export const WorkspaceOutputFrame = z.object({
   stream: z.optional(z.enum(["stdout", "stderr"])),
   /** The output in base64. */
   data: z.optional(z.string()),
-  /** How the command ended; null when a signal ended it. */
+  /** The exit code; null if a signal ended it. */
   exitCode: z.optional(z.nullable(z.number())),
   /** The signal that ended it. */
   signal: z.optional(z.string()),
-  /** Whether its time limit was over. */
+  /** Whether it exceeded its time limit. */
   timedOut: z.optional(z.boolean()),
 });
 export type WorkspaceOutputFrame = z.infer<typeof WorkspaceOutputFrame>;

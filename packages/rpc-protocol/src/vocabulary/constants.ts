@@ -1,11 +1,11 @@
 /**
- * What a host needs at its start and a schema needs, too. These values are apart from the schemas
- * because importing one from beside a schema would build the schema, and a start should build none
- * (docs/decisions/0008-fast-start.md). For the same reason `entry/plain.ts` exports what needs no
- * schema, and each other entry only the schemas of its subject.
+ * Values that both a host's start and a schema need. They are separate from the schemas, because an import
+ * from a module with a schema would build the schema, and a start must build none
+ * (docs/decisions/0008-fast-start.md). For the same reason, `entry/plain.ts` exports what needs no schema,
+ * and each other entry only the schemas of its subject.
  */
 
-/** Thinking levels from none to most. A level of a later model is added at its place. */
+/** Thinking levels from lowest to highest. Insert a new level at its position. */
 export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 const levels: ReadonlySet<string> = new Set(thinkingLevels);
@@ -15,10 +15,10 @@ export function isThinkingLevel(text: string): text is (typeof thinkingLevels)[n
   return levels.has(text);
 }
 
-/** The session file format that is written; versions 1 and 2 are migrated on load. */
+/** The session file format that is written; versions 1 and 2 are migrated when they are loaded. */
 export const SESSION_VERSION = 3;
 
-/** What a session can be exported as, with the extension of the file. */
+/** The export formats of a session, with their file extensions. */
 export const exportExtensions = {
   html: "html",
   jsonl: "jsonl",
@@ -30,17 +30,23 @@ export type ExportFormat = keyof typeof exportExtensions;
 /** The permission modes, the least strict first. */
 export const permissionModes = ["all", "acceptEdits", "ask", "readOnly"] as const;
 
-/** What the sandbox of commands and file tools lets be written: anything, the working folder, or nothing; from loose to strict. */
+/**
+ * Where the sandbox of commands and file tools allows writing: anywhere, in the working folder, or nowhere;
+ * from least to most strict.
+ */
 export const sandboxModes = ["off", "workspace", "readOnly"] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
 
-/** What holds across a crash: what was logged, or also that nothing happens twice; from weak to strong. */
+/**
+ * What is guaranteed after a crash: only what was logged, or also that no effect happens twice; from weak to
+ * strong.
+ */
 export const durabilities = ["log", "effects"] as const;
 
-/** What a permission rule does with a call, the weakest first. */
+/** What a permission rule does with a call, from weakest to strongest. */
 export const ruleActions = ["allow", "ask", "deny"] as const;
 
-/** Everything a host may ask its client. */
+/** Every request that a host may send to its client. */
 export const hostRequestMethods = [
   "tool_approval",
   "host_tool",
@@ -56,11 +62,11 @@ export const hostRequestMethods = [
 /** The name of one kind of host request. */
 export type HostRequestMethod = (typeof hostRequestMethods)[number];
 
-/** What one client does for the session, in frames of its own: it runs the tools, or serves the URIs. */
+/** Work that one client does for the session, in separate frames: it runs the tools, or serves the URIs. */
 export const workMethods = ["host_tool", "host_uri"] as const;
 export type WorkMethod = (typeof workMethods)[number];
 
-/** Whether a request is for one client alone. */
+/** Whether a request is for a single client. */
 export function isWork<Request extends { readonly method: string }>(
   request: Request,
 ): request is Extract<Request, { method: WorkMethod }> {

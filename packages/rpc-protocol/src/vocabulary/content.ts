@@ -35,7 +35,7 @@ export type ThinkingContent = z.infer<typeof ThinkingContent>;
 /** A model's request to run a tool; `arguments` is the parsed JSON object. */
 export const ToolCall = z.object({
   type: z.literal("toolCall"),
-  /** The id that its result refers to. */
+  /** The id to which its result refers. */
   id: z.string(),
   /** The name of the tool. */
   name: z.string(),
@@ -43,10 +43,7 @@ export const ToolCall = z.object({
   arguments: z.record(z.string(), z.unknown()),
   /** An opaque token of the vendor, sent back unchanged. */
   thoughtSignature: z.optional(z.string()),
-  /**
-   * The raw text of arguments that never parsed. Such a call is answered with a
-   * validation error and not run.
-   */
+  /** The raw text of arguments that could not be parsed. The call is not run; its result is a validation error. */
   argumentsError: z.optional(z.string()),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
@@ -63,7 +60,7 @@ export const AssistantContent = z.discriminatedUnion("type", [
 ]);
 export type AssistantContent = z.infer<typeof AssistantContent>;
 
-/** A file sent along with a user message, in the form of the oldest dialect. */
+/** A file attached to a user message, in the form of the oldest dialect. */
 export const Attachment = z.object({
   /** The id of the attachment. */
   id: z.string(),
@@ -84,7 +81,7 @@ export const Attachment = z.object({
 });
 export type Attachment = z.infer<typeof Attachment>;
 
-/** A file as its bytes alone. */
+/** A file consisting only of its bytes. */
 export const AttachmentData = z.object({
   /** The MIME type. */
   mimeType: z.string(),
@@ -95,7 +92,7 @@ export const AttachmentData = z.object({
 });
 export type AttachmentData = z.infer<typeof AttachmentData>;
 
-/** A file as clients may send it: in the documented form, or as its bytes alone. */
+/** A file as clients may send it: in the documented form, or only its bytes. */
 export const AttachmentInput = z.union([Attachment, AttachmentData]);
 export type AttachmentInput = z.infer<typeof AttachmentInput>;
 

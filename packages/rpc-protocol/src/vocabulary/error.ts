@@ -10,7 +10,7 @@ type ErrorTable<Rows extends Readonly<Record<string, ErrorRow>>> = {
   };
 };
 
-/** Most errors stay as long as the request does. */
+/** By default, an error is not transient: the same request fails again. */
 function errors<const Rows extends Readonly<Record<string, ErrorRow>>>(rows: Rows) {
   const entries = Object.entries<ErrorRow>(rows);
   return Object.fromEntries(
@@ -210,10 +210,7 @@ export const errorTable = errors({
 /** The code of an error in {@link errorTable}. */
 export type ErrorCode = keyof typeof errorTable;
 
-/**
- * Why a request to a model failed, whichever vendor was asked, and whether the same request may succeed
- * later.
- */
+/** Why a request to a model failed, independent of the vendor, and whether the same request may succeed later. */
 export const modelErrorTable = {
   auth: { meaning: "The key or login is refused.", retryable: false },
   quota: { meaning: "The account or plan is used up.", retryable: false },
@@ -234,7 +231,7 @@ export const modelErrorTable = {
 /** The code of an error in {@link modelErrorTable}. */
 export type ModelErrorCode = keyof typeof modelErrorTable;
 
-/** Fills the text of `code` with `values`; a value that is missing stays visible as `{name}`. */
+/** Fills the text of `code` with `values`; a missing value stays visible as `{name}`. */
 export function errorText(code: ErrorCode, values: Readonly<Record<string, string>> = {}): string {
   return errorTable[code].message.replace(
     /\{(\w+)\}/g,
@@ -242,7 +239,7 @@ export function errorText(code: ErrorCode, values: Readonly<Record<string, strin
   );
 }
 
-/** An error that a client can tell by its code. */
+/** An error with a code that clients can check. */
 export abstract class CodedError extends Error {
   readonly code: ErrorCode;
   readonly values: Readonly<Record<string, string>>;
@@ -264,7 +261,7 @@ export class ProtocolError extends CodedError {
   override readonly name = "ProtocolError";
 }
 
-/** A session or one of its parts cannot do what was asked; `code` says why. */
+/** A session or one of its parts cannot carry out a request; `code` says why. */
 export class SessionError extends CodedError {
   override readonly name = "SessionError";
 }

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { SessionEvent } from "./session-event.ts";
 
-/** What every frame but a response has after `initialize`: its cause and its place. */
+/** Members that every frame except responses has after `initialize`: its cause and its order. */
 export const eventOrder = {
   /** The prompt whose run the event belongs to; sent after `initialize`. */
   promptId: z.optional(z.string()),
@@ -9,7 +9,7 @@ export const eventOrder = {
   seq: z.optional(z.number()),
 };
 
-/** Which prompt an event belongs to, and its place among the events of its session. */
+/** The prompt to which an event belongs, and its order among the events of its session. */
 export interface EventOrder {
   /** Rises by one with each event of a session, from 1. */
   readonly seq: number;
@@ -17,5 +17,5 @@ export interface EventOrder {
   readonly promptId?: string | undefined;
 }
 
-/** An event as a client receives it: before `initialize`, and from older hosts, without its place. */
+/** An event as a client receives it; before `initialize`, and from older hosts, without its order. */
 export type ClientEvent = SessionEvent & Partial<EventOrder>;

@@ -10,7 +10,7 @@ const timeout = {
   timeout: z.optional(z.number()),
 };
 
-/** What an extension asks the client to show. The first four methods wait for an answer. */
+/** A UI request of an extension to the client. The first four methods wait for an answer. */
 export const ExtensionUiRequest = z.discriminatedUnion("method", [
   z.object({
     ...request,
@@ -102,7 +102,7 @@ export const ExtensionUiResponse = z.object({
 });
 export type ExtensionUiResponse = z.infer<typeof ExtensionUiResponse>;
 
-/** A page for the user to open, as clients of oh-my-pi 18 are asked; they do not answer. */
+/** A page for the user to open, in the form for clients of oh-my-pi 18; they do not answer. */
 export const OpenUrlNotice = z.object({
   type: z.literal("extension_ui_request"),
   /** The id of the request. */
@@ -110,7 +110,7 @@ export const OpenUrlNotice = z.object({
   method: z.literal("open_url"),
   /** The page. */
   url: z.string(),
-  /** What to do there. */
+  /** Instructions for the user. */
   instructions: z.optional(z.string()),
 });
 export type OpenUrlNotice = z.infer<typeof OpenUrlNotice>;

@@ -23,7 +23,7 @@ export interface ResponseFrame {
   code?: ErrorCode;
 }
 
-/** A frame about something the host asks; sent in every dialect to a client that asked for it. */
+/** A frame about a host request; sent in every dialect to a client that has asked for it. */
 export type RequestFrame =
   | HostRequestFrame
   | HostRequestResolved

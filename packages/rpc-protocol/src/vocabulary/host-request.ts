@@ -13,7 +13,7 @@ const head = {
   toolCallId: z.optional(z.string()),
   /** The subagent that asks, as in `subagent_start`; nested ones are joined by `/`. */
   agentId: z.optional(z.string()),
-  /** When the request is given up, in ms since the epoch; absent if it waits without a limit. */
+  /** When the request expires, in ms since the epoch; absent if it waits without a limit. */
   deadlineAt: z.optional(z.number()),
   /** What happens when nobody answers: the call is denied, or the request is cancelled. */
   onTimeout: OnTimeout,
@@ -30,24 +30,24 @@ export const DialogParams = z.discriminatedUnion("method", [
 ]);
 export type DialogParams = z.infer<typeof DialogParams>;
 
-/** The question whether a budget that is used up is raised. */
+/** The question whether to raise an exhausted budget. */
 export const BudgetParams = z.object({
-  /** The limit that is used up. */
+  /** The exhausted limit. */
   dimension: BudgetViolationReason,
   /** Its value. */
   limit: z.number(),
   /** What has been used so far. */
   used: z.number(),
-  /** The setting of the limit. */
+  /** The setting that defines the limit. */
   setting: z.string(),
   /** What the budget applies to. */
   scope: z.enum(["session", "task", "subagent"]),
-  /** The question in words. */
+  /** The question as text. */
   title: z.string(),
 });
 export type BudgetParams = z.infer<typeof BudgetParams>;
 
-/** The answer about a budget: a limit above what has been used, or the end of the work. */
+/** The answer about a budget: a limit above the current usage, or the end of the work. */
 export const BudgetResult = z.union([
   z.object({
     /** The new limit. */
@@ -60,32 +60,32 @@ export const BudgetResult = z.union([
 ]);
 export type BudgetResult = z.infer<typeof BudgetResult>;
 
-/** What the model wants to know of a person. */
+/** Questions of the model to the user. */
 export const QuestionParams = z.object({
   /** One to four questions. */
   questions: z.array(
     z.object({
       /** The question. */
       question: z.string(),
-      /** A few words that say what it is about. */
+      /** A short label for the question. */
       header: z.optional(z.string()),
       /** Two to four answers to choose from; no two have the same label. */
       options: z.array(
         z.object({
-          /** The answer, as the result names it. */
+          /** The answer, as it appears in the result. */
           label: z.string(),
-          /** What it means. */
+          /** What choosing it means. */
           description: z.optional(z.string()),
         }),
       ),
-      /** Whether several may be chosen. */
+      /** Whether several labels may be chosen. */
       multiSelect: z.optional(z.boolean()),
     }),
   ),
 });
 export type QuestionParams = z.infer<typeof QuestionParams>;
 
-/** The answers of a person, or that there are none. */
+/** The user's answers, or a refusal to answer. */
 export const QuestionResult = z.union([
   z.object({
     /** One for each question, in their order. */
@@ -93,53 +93,53 @@ export const QuestionResult = z.union([
       z.object({
         /** The labels that were chosen. */
         labels: z.array(z.string()),
-        /** The person's own words, beside or instead of labels. */
+        /** The user's own text, in addition to labels or instead of them. */
         text: z.optional(z.string()),
       }),
     ),
   }),
   z.object({
-    /** The person does not answer. */
+    /** The user does not answer. */
     cancelled: z.literal(true),
   }),
 ]);
 export type QuestionResult = z.infer<typeof QuestionResult>;
 
-/** What an MCP server wants to know of the user, or to have opened. */
+/** A question of an MCP server to the user, or a page that it wants opened. */
 export const ElicitationParams = z.object({
   /** The name of the server. */
   server: z.string(),
-  /** What it wants, in its own words. */
+  /** The server's text for the user. */
   message: z.string(),
-  /** Whether it wants values or a page opened. */
+  /** Whether it asks for values or wants a page opened. */
   mode: z.enum(["form", "url"]),
-  /** The values as JSON Schema of a flat object; of mode `form`. */
+  /** The requested values as JSON Schema of a flat object; in mode `form`. */
   requestedSchema: z.optional(z.record(z.string(), z.unknown())),
-  /** The page; of mode `url`. */
+  /** The page; in mode `url`. */
   url: z.optional(z.string()),
-  /** The server's own id of what happens on that page. */
+  /** The server's own id of the interaction on that page. */
   elicitationId: z.optional(z.string()),
 });
 export type ElicitationParams = z.infer<typeof ElicitationParams>;
 
-/** A page for the user, such as that of a login. */
+/** A page for the user, such as a login page. */
 export const OpenUrlParams = z.object({
   /** The page. */
   url: z.string(),
   /** The MCP server that the login is for. */
   server: z.optional(z.string()),
-  /** A code to type in on that page. */
+  /** A code to enter on that page. */
   userCode: z.optional(z.string()),
 });
 export type OpenUrlParams = z.infer<typeof OpenUrlParams>;
 
-/** The question for the key of a provider. */
+/** The request for a provider's key. */
 export const CredentialParams = z.object({
   /** The provider. */
   provider: z.string(),
   /** The model that the request goes to. */
   modelId: z.optional(z.string()),
-  /** Whether it is asked for the first time, the one before has expired, or the vendor refused it. */
+  /** Why: the key is requested for the first time, the previous one has expired, or the vendor refused it. */
   reason: z.enum(["start", "expired", "refused"]),
 });
 export type CredentialParams = z.infer<typeof CredentialParams>;
@@ -156,57 +156,57 @@ export type HostToolParams = z.infer<typeof HostToolParams>;
 const methods = {
   tool_approval: {
     ...head,
-    /** What is asked. */
+    /** The method. */
     method: z.literal("tool_approval"),
     /** The call that needs an approval. */
     params: ApprovalParams,
   },
   dialog: {
     ...head,
-    /** What is asked. */
+    /** The method. */
     method: z.literal("dialog"),
     /** The dialog to show. */
     params: DialogParams,
   },
   question: {
     ...head,
-    /** What is asked. */
+    /** The method. */
     method: z.literal("question"),
     /** The questions. */
     params: QuestionParams,
   },
   budget: {
     ...head,
-    /** What is asked. */
+    /** The method. */
     method: z.literal("budget"),
-    /** The limit that is used up. */
+    /** The exhausted limit. */
     params: BudgetParams,
   },
   elicitation: {
     ...head,
-    /** What is asked. */
+    /** The method. */
     method: z.literal("elicitation"),
-    /** What the server wants. */
+    /** The server's question. */
     params: ElicitationParams,
   },
   open_url: {
     ...head,
-    /** What is asked. */
+    /** The method. */
     method: z.literal("open_url"),
     /** The page to open. */
     params: OpenUrlParams,
   },
   credential: {
     ...head,
-    /** What is asked. */
+    /** The method. */
     method: z.literal("credential"),
-    /** Whose key is asked for. */
+    /** The provider whose key is requested. */
     params: CredentialParams,
   },
 };
 const type = z.literal("host_request");
 
-/** Something the host asks its client. */
+/** A request of the host to its client. */
 export const HostRequestFrame = z.discriminatedUnion("method", [
   z.object({ type, ...methods.tool_approval }),
   z.object({ type, ...methods.dialog }),
@@ -228,14 +228,14 @@ export const PendingRequest = z.discriminatedUnion("method", [
   z.object(methods.open_url),
   z.object({
     ...head,
-    /** What is asked. */
+    /** The method. */
     method: z.literal("host_tool"),
     /** The call. */
     params: HostToolParams,
   }),
   z.object({
     ...head,
-    /** What is asked. */
+    /** The method. */
     method: z.literal("host_uri"),
     /** The request. */
     params: HostUriParams,
@@ -243,22 +243,25 @@ export const PendingRequest = z.discriminatedUnion("method", [
 ]);
 export type PendingRequest = z.infer<typeof PendingRequest>;
 
-/** An open request; the question for a key is the only one that is never listed. */
+/** An open request; requests for keys are the only ones that are never listed. */
 export type OpenHostRequest =
   | PendingRequest
   | Omit<Extract<HostRequestFrame, { method: "credential" }>, "type">;
 
-/** A request that one client alone works on, in frames of its own. */
+/** A request that one client handles alone, in separate frames. */
 export type WorkRequest = Extract<PendingRequest, { method: "host_tool" | "host_uri" }>;
 
-/** What ended a request, and what came of it. */
+/** What ended a request, and its outcome. */
 export const HostRequestResolved = z.object({
   type: z.literal("host_request_resolved"),
   /** The id of the request. */
   id: z.string(),
-  /** What ended it: an answer, the deadline, a changed mode, rule or limit, an abort, or the end of the session or the host. */
+  /**
+   * What ended it: an answer, the deadline, a changed mode, rule or limit, an abort, or the end of the
+   * session or the host.
+   */
   by: z.enum(["client", "timeout", "rule", "abort", "end"]),
-  /** What came of it. */
+  /** The outcome. */
   outcome: z.enum(["allow", "deny", "answered", "cancelled", "raised", "stopped"]),
 });
 export type HostRequestResolved = z.infer<typeof HostRequestResolved>;
@@ -279,7 +282,7 @@ export const HostToolCall = z.object({
 });
 export type HostToolCall = z.infer<typeof HostToolCall>;
 
-/** A call of a registered tool is not wanted any more. */
+/** A call of a registered tool is cancelled. */
 export const HostToolCancel = z.object({
   type: z.literal("host_tool_cancel"),
   /** The id of this frame. */

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
-/** What the host wants of a URI that its client serves. */
+/** A request of the host for a URI that its client serves. */
 export const HostUriParams = z.object({
-  /** Whether its text is wanted, or is to be replaced. */
+  /** Whether to read the text or to replace it. */
   operation: z.enum(["read", "write"]),
   /** The URI, as the model wrote it. */
   url: z.string(),
@@ -16,13 +16,13 @@ export const HostUriRequest = z.object({
   type: z.literal("host_uri_request"),
   /** The id of the request, repeated in its result. */
   id: z.string(),
-  /** The subagent that wants it, as in `subagent_start`; nested ones are joined by `/`. */
+  /** The requesting subagent, as in `subagent_start`; nested ones are joined by `/`. */
   agentId: z.optional(z.string()),
   ...HostUriParams.def.shape,
 });
 export type HostUriRequest = z.infer<typeof HostUriRequest>;
 
-/** A request for a URI is not wanted any more. */
+/** A request for a URI is cancelled. */
 export const HostUriCancel = z.object({
   type: z.literal("host_uri_cancel"),
   /** The id of this frame. */
@@ -32,22 +32,22 @@ export const HostUriCancel = z.object({
 });
 export type HostUriCancel = z.infer<typeof HostUriCancel>;
 
-/** What came of a request for a URI. */
+/** The result of a request for a URI. */
 export const HostUriResult = z.object({
   type: z.literal("host_uri_result"),
   /** The id of the request. */
   id: z.string(),
-  /** The text that was read; with `isError`, what went wrong. */
+  /** The text that was read; with `isError`, the error. */
   content: z.optional(z.string()),
-  /** What kind of text it is; `text/plain` if absent. */
+  /** The media type of the text; `text/plain` if absent. */
   contentType: z.optional(z.string()),
-  /** Remarks for the model, shown after the text. */
+  /** Notes for the model, shown after the text. */
   notes: z.optional(z.array(z.string())),
   /** Whether the text never changes. */
   immutable: z.optional(z.boolean()),
   /** Whether the request failed. */
   isError: z.optional(z.boolean()),
-  /** Why it failed; goes before `content`. */
+  /** The error message; shown before `content`. */
   error: z.optional(z.string()),
 });
 export type HostUriResult = z.infer<typeof HostUriResult>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** How a background job is doing; `lost` if its host ended before it did. */
+/** The state of a background job; `lost` if its host ended first. */
 export const JobStatus = z.enum(["running", "exited", "killed", "timeout", "lost"]);
 export type JobStatus = z.infer<typeof JobStatus>;
 
@@ -10,7 +10,7 @@ export const JobInfo = z.object({
   jobId: z.string(),
   /** The shell command. */
   command: z.string(),
-  /** How it is doing. */
+  /** The state. */
   status: JobStatus,
   /** When it started, in ms since the epoch. */
   startedAt: z.number(),
@@ -25,9 +25,9 @@ export type JobInfo = z.infer<typeof JobInfo>;
 export const JobOutput = z.object({
   /** The id of the job. */
   jobId: z.string(),
-  /** How the job is doing. */
+  /** The state of the job. */
   status: JobStatus,
-  /** stdout and stderr together from the offset on; at most 50 KB, the end of it. */
+  /** stdout and stderr combined, from the offset on; at most the last 50 KB. */
   output: z.string(),
   /** The offset to continue from, in bytes since the start of the job. */
   nextOffset: z.number(),

@@ -9,7 +9,7 @@ describe("isJsonObject", () => {
   );
 
   it.each([[null], [undefined], [[]], [[{}]], ["{}"], [0], [true], [() => ({})]])(
-    "refuses %o",
+    "rejects %o",
     (value) => expect(isJsonObject(value)).toBe(false),
   );
 });

@@ -1,7 +1,7 @@
 /** A parsed JSON object. */
 export type JsonObject = Record<string, unknown>;
 
-/** The value of a JSON text; `otherwise` for any other text. */
+/** The parsed value of a JSON text; `otherwise` if the text is not JSON. */
 export function parseJson(text: string, otherwise?: unknown): unknown {
   try {
     return JSON.parse(text);
@@ -10,7 +10,7 @@ export function parseJson(text: string, otherwise?: unknown): unknown {
   }
 }
 
-/** The object that a JSON text holds; undefined for any other text. */
+/** The object in a JSON text; undefined if the text is anything else. */
 export function parseObject(text: string): JsonObject | undefined {
   const value = parseJson(text);
   return isJsonObject(value) ? value : undefined;

@@ -14,7 +14,7 @@ export const LoginProvider = z.object({
   methods: z.array(LoginMethod),
   /** Whether auth.json has a login or a key for it. */
   loggedIn: z.boolean(),
-  /** When the stored tokens expire, in ms since the epoch; the host renews them before. */
+  /** When the stored tokens expire, in ms since the epoch; the host renews them before that. */
   expires: z.optional(z.number()),
 });
 export type LoginProvider = z.infer<typeof LoginProvider>;

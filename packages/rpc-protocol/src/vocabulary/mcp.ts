@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** What an MCP server is doing. */
+/** The status of an MCP server. */
 export const McpStatus = z.enum([
   "disabled",
   "idle",
@@ -12,7 +12,7 @@ export const McpStatus = z.enum([
 ]);
 export type McpStatus = z.infer<typeof McpStatus>;
 
-/** How the model reaches tools of a server. */
+/** How the model can use the tools of a server. */
 const McpExposure = z.enum(["direct", "deferred", "hidden"]);
 
 /** An MCP server of a session. */
@@ -21,31 +21,31 @@ export const McpServerInfo = z.object({
   name: z.string(),
   /** Where it is configured. */
   source: z.enum(["user", "project", "session", "extension"]),
-  /** How it is reached. */
+  /** The transport. */
   transport: z.enum(["stdio", "http", "sse"]),
-  /** What it is doing. */
+  /** The status. */
   status: McpStatus,
-  /** Why it does not work. */
+  /** The reason if it does not work. */
   error: z.optional(z.string()),
-  /** How the model reaches its tools. */
+  /** How the model can use its tools. */
   exposure: McpExposure,
-  /** How often it was started again. */
+  /** The number of restarts. */
   restarts: z.number(),
-  /** Its tools, as far as they can be offered. */
+  /** The tools that can be offered. */
   tools: z.array(
     z.object({
       /** The name the model uses. */
       name: z.string(),
       /** The name the server uses. */
       serverName: z.string(),
-      /** How the model reaches it. */
+      /** How the model can use it. */
       exposure: McpExposure,
-      /** What the server says about its effects; nothing checks it. */
+      /** The server's own claims about its effects; they are not verified. */
       annotations: z.optional(z.record(z.string(), z.unknown())),
-      /** What a client needs to show the app of the tool, as the server has sent it. */
+      /** The data that a client needs to show the tool's app, as sent by the server. */
       _meta: z.optional(
         z.object({
-          /** Of MCP Apps: `resourceUri`, `visibility` and what else the server says. */
+          /** Members of MCP Apps: `resourceUri`, `visibility` and whatever else the server sends. */
           ui: z.record(z.string(), z.unknown()),
         }),
       ),

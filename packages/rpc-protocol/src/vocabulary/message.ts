@@ -11,12 +11,12 @@ export const UsageCost = z.object({
   cacheRead: z.number(),
   /** US dollars for tokens written to the cache. */
   cacheWrite: z.number(),
-  /** The sum of all. */
+  /** The sum of these costs. */
   total: z.number(),
 });
 export type UsageCost = z.infer<typeof UsageCost>;
 
-/** Tokens by what they cost. */
+/** Token counts by price category. */
 export const tokenKinds = {
   /** Input tokens, without those read from or written to the cache. */
   input: z.number(),
@@ -34,7 +34,7 @@ export const tokenKinds = {
  */
 export const Usage = z.object({
   ...tokenKinds,
-  /** All tokens together. */
+  /** The sum of all tokens. */
   totalTokens: z.optional(z.number()),
   /** The part of `output` spent on reasoning. */
   reasoning: z.optional(z.number()),
@@ -54,9 +54,9 @@ export const UserMessage = z.object({
   role: z.literal("user"),
   /** The text, or text and images. */
   content: z.union([z.string(), z.array(UserContent)]),
-  /** The files that were sent along, with the text extracted from them. */
+  /** The attached files, with the text extracted from them. */
   attachments: z.optional(z.array(Attachment)),
-  /** A program forwarded it: no person of the session wrote it. */
+  /** Whether a program forwarded it, so that no user of the session wrote it. */
   verbatim: z.optional(z.literal(true)),
   /** When it was created, in ms since the epoch. */
   timestamp: z.number(),

@@ -13,18 +13,18 @@ describe("nearest", () => {
     ["no-sesion", "no-session"],
     ["Sesion", "session"],
     ["mdels", "models"],
-  ])("takes %s for %s", (word, name) => expect(nearest(word, options)).toBe(name));
+  ])("matches %s with %s", (word, name) => expect(nearest(word, options)).toBe(name));
 
-  it("prefers a name that begins alike", () => {
+  it("prefers a name with the same beginning", () => {
     expect(nearest("bsh", ["zsh", "bash"])).toBe("bash");
     expect(nearest("lst", ["test", "list"])).toBe("list");
   });
 
-  it.each(["", "x", "plan", "printing", "m", "ode"])("takes %j for nothing else", (word) => {
+  it.each(["", "x", "plan", "printing", "m", "ode"])("finds no match for %j", (word) => {
     expect(nearest(word, ["print", "model"])).toBeUndefined();
   });
 
-  it("finds a name that is one or two edits away, and suggests it", () => {
+  it("finds a name that is one or two edits away and suggests it", () => {
     const name = "defaultProvider";
     const edit = fc.tuple(fc.nat(name.length - 1), fc.constantFrom("cut", "double", "change"));
     fc.assert(

@@ -1,11 +1,11 @@
-/** A name with more edits than this is another name. */
+/** The maximum number of edits for a suggestion. */
 const MAX_DISTANCE = 2;
 
 /**
- * The name that was probably meant: at most two letters changed, added, left out or swapped with
- * the next one.
+ * The name that was probably meant: at most two letters are changed, added, missing or swapped with the next
+ * one.
  *
- * @param minCommon - how many letters have to be right; of less, it is another word
+ * @param minCommon - how many letters must match; with fewer, there is no suggestion
  */
 export function nearest(word: string, names: Iterable<string>, minCommon = 0): string | undefined {
   let found: string | undefined;
@@ -13,10 +13,10 @@ export function nearest(word: string, names: Iterable<string>, minCommon = 0): s
   for (const name of names) {
     const distance = editDistance(word.toLowerCase(), name.toLowerCase());
     const shorter = Math.min(word.length, name.length);
-    // Half the letters wrong make it another word.
+    // If half of the letters differ, it is a different word.
     const most = Math.min(MAX_DISTANCE, Math.floor((shorter - 1) / 2), shorter - minCommon);
-    // Of two names as near, the one that begins like the word, then the one as long as it: people know
-    // the first letter, and letters are swapped more often than lost.
+    // Among equally near names, prefers one with the same first letter, then one of the same length: people
+    // get the first letter right, and swap letters more often than they drop one.
     const beginsElse = word[0]?.toLowerCase() === name[0]?.toLowerCase() ? 0 : 0.5;
     const rank = distance + beginsElse + Math.abs(word.length - name.length) / 10;
     if (distance <= most && rank < least) {
@@ -27,13 +27,13 @@ export function nearest(word: string, names: Iterable<string>, minCommon = 0): s
   return found;
 }
 
-/** What to add to a sentence about an unknown name; empty when no name is near. */
+/** A suggestion to append to an error about an unknown name; empty if no name is near. */
 export function nearestHint(word: string, names: Iterable<string>, prefix = ""): string {
   const name = nearest(word, names);
   return name === undefined ? "" : `; the nearest is ${prefix}${name}`;
 }
 
-/** How many letters must be changed, added, left out or swapped to turn one word into the other. */
+/** The number of letters that must be changed, added, removed or swapped to turn one word into the other. */
 function editDistance(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > MAX_DISTANCE) return MAX_DISTANCE + 1;
   let before: number[] = [];

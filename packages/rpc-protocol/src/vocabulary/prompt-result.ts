@@ -2,38 +2,38 @@ import type { ErrorCode, ModelErrorCode } from "./error.ts";
 import type { AgentMessage, AssistantMessage } from "./message.ts";
 import type { OutputStatus, PausedBy, PromptStatus } from "./session-event.ts";
 
-/** How an accepted prompt ended: what `AgentSession.prompt` and `RpcClient.promptAndWait` return. */
+/** How an accepted prompt ended: the return type of `AgentSession.prompt` and `RpcClient.promptAndWait`. */
 export interface PromptResult<Output = unknown> {
   /** The id the prompt was sent with, if any. */
   readonly id: string | number | undefined;
-  /** The id of the prompt, which its events carry; undefined from an older host. */
+  /** The id of the prompt, which is repeated in its events; undefined from an older host. */
   readonly promptId?: string | undefined;
   readonly status: PromptStatus;
-  /** The error message, when `status` is `error`; the client rejects with it instead. */
+  /** The error message if `status` is `error`; the client rejects with it instead. */
   readonly error?: string | undefined;
   /**
-   * Why `status` is `error`, or `budget_exceeded` if a used-up budget stopped the run; undefined from
-   * an older host, which sends none. A newer one may send others.
+   * Why `status` is `error`, or `budget_exceeded` if an exhausted budget stopped the run. Undefined from an
+   * older host; a newer one may send other values.
    */
   readonly code?: ErrorCode | ModelErrorCode | (string & {}) | undefined;
-  /** What paused it, when `status` is `paused`. */
+  /** What paused it if `status` is `paused`. */
   readonly pausedBy?: PausedBy | undefined;
-  /** The text of the last reply; with an output schema the last answer, as the model wrote it. */
+  /** The text of the last reply; with an output schema, the last answer as the model wrote it. */
   readonly text: string;
   /** The answer to a prompt with an output schema, if `outputStatus` is `valid`. */
   readonly output?: Output;
   /** Whether the answer fits its schema; `absent` if the run failed or was aborted. */
   readonly outputStatus?: OutputStatus | undefined;
-  /** How many answers the model gave. */
+  /** The number of answers that the model gave. */
   readonly outputAttempts?: number | undefined;
   /** Every message completed since the prompt, including the prompt itself. */
   readonly messages: readonly AgentMessage[];
 }
 
-/** The type of the custom message that asks for the rest of a reply cut by the output limit. */
+/** The type of the custom message that requests the rest of a reply truncated by the output limit. */
 export const CONTINUE_TYPE = "auto_continue";
 
-/** The messages of the last reply, oldest first: more than one when it was cut and continued. */
+/** The messages of the last reply, oldest first: several if it was truncated and continued. */
 export function lastReplyParts(messages: readonly AgentMessage[]): readonly AssistantMessage[] {
   const parts: AssistantMessage[] = [];
   let isContinuation = true;
@@ -59,7 +59,7 @@ export function lastReplyText(messages: readonly AgentMessage[]): string {
   return contentText(blocks);
 }
 
-/** The texts of a message's content; what is not text is left out. */
+/** The texts of a message's content; other blocks are skipped. */
 export function contentText(
   content: string | readonly { readonly type: string; readonly text?: string }[],
   separator = "",

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** The files as they were before a prompt changed them. */
+/** A record of the files before a prompt changed them. */
 export const Checkpoint = z.object({
   /** The id of the checkpoint. */
   id: z.string(),
@@ -15,27 +15,27 @@ export const Checkpoint = z.object({
 });
 export type Checkpoint = z.infer<typeof Checkpoint>;
 
-/** What a rewind does to the files; paths begin at the folder of the session. */
+/** The effects of a rewind on the files; paths are relative to the folder of the session. */
 export const RewindFiles = z.object({
   /** The files that change. */
   changed: z.array(
     z.object({
       /** The path. */
       path: z.string(),
-      /** Whether it gets its earlier content, comes back, or goes away. */
+      /** Whether its earlier content is restored, it is recreated, or it is removed. */
       change: z.enum(["restored", "created", "deleted"]),
     }),
   ),
-  /** The files that stay as they are because they cannot be taken back. */
+  /** The files that stay unchanged because they cannot be restored. */
   conflicts: z.array(
     z.object({
       /** The path. */
       path: z.string(),
-      /** Why it stays. */
+      /** The reason. */
       reason: z.string(),
     }),
   ),
-  /** Paths that a checkpoint or the present state does not record. */
+  /** Paths that the checkpoint or the current state does not record. */
   notCovered: z.array(z.string()),
 });
 export type RewindFiles = z.infer<typeof RewindFiles>;

@@ -14,7 +14,7 @@ export const SessionHeader = z.object({
   cwd: z.string(),
   /** The file of the parent session. */
   parentSession: z.optional(z.string()),
-  /** The workspace that has the project folder; absent for the host's own machine. */
+  /** The workspace that contains the project folder; absent for the host's own machine. */
   workspace: z.optional(
     z.object({
       /** The id of the workspace. */
@@ -33,11 +33,11 @@ const node = {
   timestamp: z.string(),
 };
 
-/** A summary, and what of the conversation it replaces. */
+/** A summary and the part of the conversation that it replaces. */
 export const compacted = {
   /** The text that replaces the summarised messages. */
   summary: z.string(),
-  /** The first entry that is kept as it is. */
+  /** The first entry that is kept unchanged. */
   firstKeptEntryId: z.string(),
   /** Tokens in the conversation before the compaction. */
   tokensBefore: z.number(),
@@ -77,7 +77,7 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
     fromHook: z.optional(z.boolean()),
     /** Tokens and cost. */
     usage: z.optional(Usage),
-    /** In a long session file, the totals of the entries before the kept ones, so that hosts need not read them. */
+    /** In a long session file, the totals of the entries before the kept ones, so that hosts need not read those. */
     past: z.optional(z.unknown()),
   }),
   z.object({
@@ -120,7 +120,7 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
     ...node,
     /** The id of the target entry. */
     targetId: z.string(),
-    /** What the model sees instead of the target; null leaves the target out. */
+    /** What the model sees instead of the target; null removes the target. */
     replacement: z.nullable(
       z.object({
         /** The content to use instead. */
@@ -131,7 +131,7 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("approval"),
     ...node,
-    /** Whether a person is about to be asked, or has answered. */
+    /** Whether the question is about to be asked or was answered. */
     phase: z.enum(["asked", "answered"]),
     /** The id of the host request; absent from a denial without a question. */
     requestId: z.optional(z.string()),
@@ -139,19 +139,19 @@ export const KnownSessionEntry = z.discriminatedUnion("type", [
     toolCallId: z.string(),
     /** The prompt whose run asks. */
     promptId: z.optional(z.string()),
-    /** The subagent whose call it is. */
+    /** The subagent that made the call. */
     agentId: z.optional(z.string()),
     /** The name of the tool. */
     toolName: z.optional(z.string()),
-    /** The arguments that are asked about, or that the answer gives instead. */
+    /** The arguments in question, or those that the answer replaces them with. */
     input: z.optional(z.record(z.string(), z.unknown())),
     /** Whether the call may run. */
     decision: z.optional(z.enum(["allow", "deny"])),
     /** Who or what decided. */
     by: z.optional(z.enum(["client", "rule", "mode", "timeout", "abort", "end", "nobody"])),
-    /** Whether the answer holds for the call, for the session, or is saved. */
+    /** Whether the answer applies to the call, to the session, or is saved. */
     scope: z.optional(z.enum(["once", "session", "always"])),
-    /** What the person said to the model. */
+    /** The user's message to the model. */
     message: z.optional(z.string()),
   }),
   z.object({
@@ -171,7 +171,7 @@ type ApprovalMembers = Omit<
 /** Who or what decides about a call. */
 export type DecidedBy = NonNullable<ApprovalMembers["by"]>;
 
-/** A question whether a tool may run, or its answer, as an entry holds it. */
+/** The record of a question whether a tool may run, or of its answer. */
 export type ApprovalEntry =
   | ({ phase: "asked" } & Pick<ApprovalMembers, "toolCallId" | "promptId" | "agentId"> & {
         requestId: string;
@@ -183,7 +183,7 @@ export type ApprovalEntry =
       "toolCallId" | "requestId" | "scope" | "input" | "message"
     > & { decision: "allow" | "deny"; by: DecidedBy });
 
-/** An entry of a type this version does not know; kept as it is. */
+/** An entry of a type unknown to this version; kept unchanged. */
 export interface UnknownSessionEntry {
   type: string;
   id: string;

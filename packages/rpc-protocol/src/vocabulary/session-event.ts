@@ -19,7 +19,7 @@ const compactionEnd = {
   result: z.nullable(CompactionResult),
   /** Whether it was stopped early. */
   aborted: z.boolean(),
-  /** Whether the run continues by itself. */
+  /** Whether the run continues automatically. */
   willRetry: z.boolean(),
   /** The error message. */
   errorMessage: z.optional(z.string()),
@@ -30,7 +30,7 @@ const AutomaticReason = z.enum(["threshold", "overflow"]);
 
 /** A prompt that waits in a queue. */
 export const QueueItem = z.object({
-  /** What `cancel_queued` takes. */
+  /** The id for `cancel_queued`. */
   itemId: z.string(),
   /** Whether it interrupts the run, follows its end, or joins its next turn. */
   kind: z.enum(["steer", "followUp", "queue"]),
@@ -42,24 +42,24 @@ export const QueueItem = z.object({
 export type QueueItem = z.infer<typeof QueueItem>;
 
 /** How an accepted prompt ended. */
-/** What paused a prompt: the number of replies or the time that it named, or the session's own limit. */
+/** What paused a prompt: its own limit of replies or time, or the session's limit. */
 export const PausedBy = z.enum(["turns", "ms", "max_turns"]);
 export type PausedBy = z.infer<typeof PausedBy>;
 
 export const PromptStatus = z.enum(["completed", "aborted", "error", "handled", "paused"]);
 export type PromptStatus = z.infer<typeof PromptStatus>;
 
-/** Whether the answer to a prompt with an output schema fits it. */
+/** Whether the answer to a prompt with an output schema fits the schema. */
 export const OutputStatus = z.enum(["valid", "invalid", "absent"]);
 export type OutputStatus = z.infer<typeof OutputStatus>;
 
-/** What `prompt_result` also has for a prompt with an output schema. */
+/** Additional members of `prompt_result` for a prompt with an output schema. */
 export const outputResult = {
   /** The answer, if it fits the schema. */
   output: z.optional(z.unknown()),
   /** Whether the answer fits its schema; `absent` if the run failed or was aborted. */
   outputStatus: z.optional(OutputStatus),
-  /** How many answers the model gave. */
+  /** The number of answers that the model gave. */
   outputAttempts: z.optional(z.number()),
   /** The last answer, as the model wrote it. */
   text: z.optional(z.string()),
@@ -80,11 +80,11 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     id: z.optional(z.union([z.string(), z.number()])),
     /** How it ended. */
     status: PromptStatus,
-    /** The error message, when `status` is `error`. */
+    /** The error message if `status` is `error`. */
     error: z.optional(z.string()),
-    /** Why `status` is `error`, or `budget_exceeded` if a used-up budget stopped the run. */
+    /** Why `status` is `error`, or `budget_exceeded` if an exhausted budget stopped the run. */
     code: z.optional(z.string()),
-    /** What paused it, when `status` is `paused`: it goes on with `prompt` and `resume`. */
+    /** What paused it if `status` is `paused`; it is continued by `prompt` with `resume`. */
     pausedBy: z.optional(PausedBy),
     ...outputResult,
   }),
@@ -146,29 +146,29 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     /** The error of the last attempt. */
     finalError: z.optional(z.string()),
   }),
-  /** The model failed, and its retries are used up: another one answers from now on. */
+  /** The model failed and its retries are exhausted: another model answers from now on. */
   z.object({
     type: z.literal("model_fallback"),
     /** The model that failed, as `provider/id`. */
     from: z.string(),
-    /** The model that answers. */
+    /** The model that answers from now on. */
     to: z.string(),
-    /** Why the first one failed. */
+    /** Why the first model failed. */
     reason: z.enum(["overloaded", "rate_limited", "network", "timeout", "quota", "auth"]),
   }),
-  /** The output limit cut a reply, which is now continued; at most once per prompt. */
+  /** The output limit truncated a reply, which is now continued; at most once per prompt. */
   z.object({
     type: z.literal("auto_continue"),
     /** Why the run continues. */
     reason: z.literal("length"),
   }),
-  /** The store of the session is slow, or no longer is; what it has not acknowledged is held back. */
+  /** The session's store has become slow, or has recovered; events wait until the store has acknowledged them. */
   z.object({
     type: z.literal("session_store_status"),
-    /** Whether a write takes long, or has succeeded after all. */
+    /** Whether a write is taking long, or has finally succeeded. */
     status: z.enum(["waiting", "ok"]),
   }),
-  /** The session is no longer this host's to write; further prompts are refused. */
+  /** This host may no longer write the session; further prompts are refused. */
   z.object({
     type: z.literal("session_lost"),
     /** Why: another host has acquired the lease. */
@@ -185,12 +185,12 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
     type: z.literal("mcp_server_status"),
     /** The name of the server. */
     server: z.string(),
-    /** What it is doing. */
+    /** The status. */
     status: McpStatus,
-    /** Why it does not work. */
+    /** The reason if it does not work. */
     error: z.optional(z.string()),
   }),
-  /** What an MCP server wanted done on a page is done; the answer to the host request came before. */
+  /** The user has finished an MCP server's interaction on a page; the answer to the host request was sent earlier. */
   z.object({
     type: z.literal("mcp_elicitation_complete"),
     /** The name of the server. */
@@ -233,16 +233,16 @@ export const SessionOnlyEvent = z.discriminatedUnion("type", [
   ...todoEvents,
   ...jobEvents,
   ...workspaceEvents,
-  /** Something is wrong with files or settings, but nothing was stopped; sent after `initialize`. */
+  /** A problem with files or settings that stopped nothing; sent after `initialize`. */
   z.object({
     type: z.literal("diagnostic"),
     /** Whether something does not work, or only works differently. */
     severity: z.enum(["warning", "error"]),
     /** The error code. */
     code: z.optional(z.string()),
-    /** What is wrong. */
+    /** A description of the problem. */
     message: z.string(),
-    /** The file it is about. */
+    /** The affected file. */
     path: z.optional(z.string()),
   }),
   /** A problem that belongs to no single command, such as a full disk during a run. */

@@ -80,8 +80,8 @@ export const AssistantMessageEvent = z.discriminatedUnion("type", [
 export type AssistantMessageEvent = z.infer<typeof AssistantMessageEvent>;
 
 /**
- * How replies are streamed. `full`: every `message_update` carries `message` and `partial`.
- * `delta`: neither, but `usage`; linear in the length of a reply.
+ * How replies are streamed. `full`: every `message_update` contains `message` and `partial`. `delta`: it
+ * contains neither, but `usage`; linear in the length of a reply.
  */
 export const StreamForm = z.enum(["full", "delta"]);
 export type StreamForm = z.infer<typeof StreamForm>;

@@ -64,7 +64,7 @@ const attempt = {
   attempt: z.number(),
 };
 
-/** The events of subagents a client may ask for; the last three are other names of the first. */
+/** The events of subagents that a client may subscribe to; the last three are aliases of the first. */
 export const SubagentLevel = z.enum(["none", "activity", "all", "off", "progress", "events"]);
 export type SubagentLevel = z.infer<typeof SubagentLevel>;
 
@@ -126,7 +126,7 @@ export const subagentEvents = [
     /** The status. */
     status: z.enum(["passed", "failed", "skipped", "budget_exceeded"]),
   }),
-  /** An event of a subagent's own session, as `set_subagent_subscription` asked for. */
+  /** An event of a subagent's own session, as requested with `set_subagent_subscription`. */
   z.object({
     type: z.literal("subagent_event"),
     /** The id of the subagent, as in `subagent_start`. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** What work has used. */
+/** The resources that work has used. */
 const SubagentUsage = z.object({
   /** Input tokens, without cached ones. */
   inputTokens: z.number(),
@@ -14,21 +14,21 @@ const SubagentUsage = z.object({
   totalTokens: z.number(),
   /** The cost, in US dollars. */
   costUsd: z.number(),
-  /** Calls of tools. */
+  /** The number of tool calls. */
   toolCalls: z.number(),
-  /** Subagents that it started. */
+  /** The number of subagents that it started. */
   subagents: z.number(),
 });
 
 /** A subagent of a session, running or not. */
 export const SubagentInfo = z.object({
-  /** Its id; that of a nested one is its path, as in `a/b`. */
+  /** The id; that of a nested subagent is its path, as in `a/b`. */
   id: z.string(),
-  /** The name of its agent. */
+  /** The name of the agent definition. */
   agent: z.string(),
-  /** What it does, in the words of its caller; empty if those are missing. */
+  /** The caller's description of the task; empty if there is none. */
   description: z.string(),
-  /** Whether it runs, or how it ended last; `interrupted`: with its host. */
+  /** Whether it is running, or how it last ended; `interrupted` means that its host ended. */
   status: z.enum([
     "running",
     "completed",
@@ -40,15 +40,15 @@ export const SubagentInfo = z.object({
   ]),
   /** When it was first started, in ms since the epoch. */
   startedAt: z.number(),
-  /** When it ended last, in ms since the epoch. */
+  /** When it last ended, in ms since the epoch. */
   endedAt: z.optional(z.number()),
-  /** What it has used in all. */
+  /** The total resources used. */
   usage: SubagentUsage,
-  /** Whether its caller did not wait for it. */
+  /** Whether it runs in the background, so that its caller did not wait. */
   background: z.boolean(),
-  /** Its session file, once that is known. */
+  /** The session file, once it is known. */
   sessionFile: z.optional(z.string()),
-  /** The call that started or resumed it last. */
+  /** The call that last started or resumed it. */
   toolCallId: z.optional(z.string()),
 });
 export type SubagentInfo = z.infer<typeof SubagentInfo>;

@@ -3,7 +3,7 @@ import { errorMessage } from "./system-limit.ts";
 
 const limit = (code: string) => Object.assign(new Error(`${code}: it failed`), { code });
 
-it.each(["EMFILE", "ENFILE"])("says what to do about %s, also as a cause, and once", (code) => {
+it.each(["EMFILE", "ENFILE"])("explains what to do about %s, also as a cause, and only once", (code) => {
   const remedy = /^Too many files are open.*limit/;
   expect(errorMessage(limit(code))).toMatch(remedy);
   const text = errorMessage(new Error("outer", { cause: limit(code) }));
@@ -11,7 +11,7 @@ it.each(["EMFILE", "ENFILE"])("says what to do about %s, also as a cause, and on
   expect(errorMessage(new Error(text, { cause: limit(code) }))).toBe(text);
 });
 
-it("leaves other errors as they are, whatever was thrown", () => {
+it("does not change other errors, whatever was thrown", () => {
   expect(errorMessage(limit("ENOENT"))).toBe("ENOENT: it failed");
   expect(errorMessage("words")).toBe("words");
   expect(errorMessage(Object.create(null))).toBe("");

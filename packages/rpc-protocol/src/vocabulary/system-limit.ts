@@ -1,4 +1,4 @@
-/** What to do about a limit of the system, by the code of the error. */
+/** What to do about a system limit, by error code. */
 const remedies: Readonly<Record<string, string>> = {
   EMFILE:
     "Too many files are open: raise the limit (ulimit -n), or run fewer sessions and commands at once, and start the host again",
@@ -6,10 +6,10 @@ const remedies: Readonly<Record<string, string>> = {
     "Too many files are open in the whole system: end other programs, or raise the system's limit, and try again",
 };
 
-/** How many causes of an error to look at; a cause may lead back to the error. */
+/** The maximum number of causes to check; a chain of causes may be cyclic. */
 const maxCauses = 10;
 
-/** What to do if an error, or what caused it, is that too many files are open. */
+/** What to do if an error, or one of its causes, means that too many files are open. */
 export function remedyOfLimit(error: unknown): string | undefined {
   let current = error;
   for (let count = 0; count < maxCauses && current instanceof Error; count += 1) {
@@ -27,8 +27,8 @@ function codeOf(error: Error): unknown {
 }
 
 /**
- * The message of anything thrown, with what to do if a limit of the system is reached. Foreign code
- * throws all kinds of values, some of which cannot be converted to a string.
+ * The message of anything thrown, with what to do if a system limit was reached. Third-party code throws all
+ * kinds of values, some of which cannot be converted to a string.
  */
 export function errorMessage(error: unknown): string {
   try {

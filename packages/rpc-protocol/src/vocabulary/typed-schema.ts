@@ -21,13 +21,13 @@ interface Issue {
 /** The type of the values of a schema; `unknown` for JSON Schema. */
 export type ValueOf<Schema> = Schema extends TypedSchema<infer Value> ? Value : unknown;
 
-/** Whether it is such a schema, and not a JSON Schema. */
+/** Whether the value is such a schema instead of a JSON Schema. */
 export function isTypedSchema(schema: unknown): schema is TypedSchema<unknown> {
   const standard: unknown = Object(schema)["~standard"];
   return Object(standard).jsonSchema !== undefined;
 }
 
-/** The schema as JSON Schema, without the name of its dialect, which some vendors reject. */
+/** The schema as JSON Schema, without the `$schema` member, which some vendors reject. */
 export function jsonSchemaOf(schema: object): Record<string, unknown> {
   if (!isTypedSchema(schema)) return { ...schema };
   const { $schema: _, ...described } = schema["~standard"].jsonSchema.input({
@@ -36,7 +36,7 @@ export function jsonSchemaOf(schema: object): Record<string, unknown> {
   return described;
 }
 
-/** The value with defaults and transforms applied, or a line for each problem. JSON Schema takes all. */
+/** The value with defaults and transforms applied, or one line for each problem. JSON Schema accepts everything. */
 export async function checkValue(
   schema: unknown,
   value: unknown,

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 const place = {
-  /** The folder in which the work starts: absolute, in the notation of the place. */
+  /** The initial working directory: absolute, in the notation of the workspace's platform. */
   cwd: z.string(),
 };
 
@@ -14,7 +14,7 @@ export const CommandWorkspace = z.strictObject({
 
 /** A workspace behind a shell. */
 export const ShellWorkspace = z.strictObject({
-  /** A program and its arguments, to which one argument is added that a shell there runs. */
+  /** A program and its arguments, to which one argument is appended: a command line for the shell there. */
   shell: z.array(z.string()),
   ...place,
 });
@@ -30,7 +30,7 @@ export const ClientWorkspace = z.strictObject({
 export const WorkspaceSpec = z.union([CommandWorkspace, ShellWorkspace, ClientWorkspace]);
 export type WorkspaceSpec = z.infer<typeof WorkspaceSpec>;
 
-/** A name from the user's settings, or how a workspace is reached. */
+/** A name from the user's settings, or how to reach a workspace. */
 export const WorkspaceChoice = z.union([z.string(), WorkspaceSpec]);
 export type WorkspaceChoice = z.infer<typeof WorkspaceChoice>;
 
@@ -40,7 +40,7 @@ export type WorkspaceStatus = z.infer<typeof WorkspaceStatus>;
 
 /** Where the tools of a session act. */
 export const WorkspaceState = z.object({
-  /** Names the place across sessions; `local` is the host's own machine. */
+  /** Identifies the workspace across sessions; `local` is the host's own machine. */
   id: z.string(),
   /** The host's own machine, a program, a shell, the client, or an object of the library. */
   kind: z.enum(["local", "command", "shell", "client", "object"]),
@@ -51,7 +51,7 @@ export const WorkspaceState = z.object({
 });
 export type WorkspaceState = z.infer<typeof WorkspaceState>;
 
-/** Events about the place where the tools act. */
+/** Events about the workspace in which the tools act. */
 export const workspaceEvents = [
   /** The workspace can no longer be reached, or can again. */
   z.object({
@@ -60,7 +60,7 @@ export const workspaceEvents = [
     id: z.string(),
     /** Whether it can be reached. */
     status: WorkspaceStatus,
-    /** Why it is lost. */
+    /** Why it cannot be reached. */
     reason: z.optional(z.string()),
   }),
 ] as const;

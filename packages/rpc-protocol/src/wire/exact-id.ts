@@ -7,7 +7,7 @@ type Reviver = (
   context?: { readonly source?: string },
 ) => unknown;
 
-/** What engines have and TypeScript's library does not know yet. */
+/** Supported by engines but not yet declared in TypeScript's library. */
 type ExactJson = {
   readonly parse: (text: string, reviver: Reviver) => unknown;
   readonly rawJSON?: (text: string) => object;
@@ -15,20 +15,20 @@ type ExactJson = {
 };
 
 /**
- * The id of a command exactly as it was sent. JavaScript cannot hold some numbers, such as a clock
- * in nanoseconds, and would return another one, for which the sender would wait forever. Only such
- * ids make the line be read twice.
+ * The id of a command exactly as it was sent. JavaScript cannot represent some numbers, such as a clock in
+ * nanoseconds, and would return a different one, for which the sender would wait forever. Only such ids
+ * require parsing the line twice.
  */
 export function exactId(id: string | number, line: string): RequestId {
   if (typeof id === "string" || Number.isSafeInteger(id)) return id;
   const source = sourceOfId(line);
   const { rawJSON } = JSON as ExactJson;
   if (source === undefined || rawJSON === undefined) return id;
-  // An id is only handed on, and this is written as the number it was.
+  // The id is only passed through, and `rawJSON` is written as the original number.
   return rawJSON(source) as unknown as number;
 }
 
-/** The text of a line's own id; undefined when it cannot be told. */
+/** The text of a line's own id; undefined if it cannot be determined. */
 function sourceOfId(line: string): string | undefined {
   const sources = new WeakMap<object, string>();
   try {
@@ -38,12 +38,12 @@ function sourceOfId(line: string): string | undefined {
     });
     return typeof root === "object" && root !== null ? sources.get(root) : undefined;
   } catch {
-    // With a reviver less depth can be read than without one.
+    // Parsing with a reviver supports less nesting than without one.
     return undefined;
   }
 }
 
-/** Whether a value is a number that {@link exactId} kept as it was. */
+/** Whether a value is a number that {@link exactId} has preserved. */
 export function isExactNumber(value: object): boolean {
   return (JSON as ExactJson).isRawJSON?.(value) ?? false;
 }

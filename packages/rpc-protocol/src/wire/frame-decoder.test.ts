@@ -5,7 +5,7 @@ import { protocolNames } from "../dialects/index.ts";
 import { decodeClientFrame } from "./frame.ts";
 import { FrameDecoder } from "./frame-decoder.ts";
 
-/** What comes of the lines, as a fresh decoder hands it on. */
+/** The frames that a new decoder passes on for the lines. */
 async function decode(lines: readonly string[]): Promise<unknown[]> {
   const frames: unknown[] = [];
   const decoder = new FrameDecoder((frame) => frames.push(frame));
@@ -16,7 +16,7 @@ async function decode(lines: readonly string[]): Promise<unknown[]> {
 
 const bare = Object.keys(commands).filter((name) => name.startsWith("get_"));
 
-/** Nearly always one of the right values, so that most lines are wrong in one place at most. */
+/** Nearly always a valid value, so that most lines have at most one error. */
 const mostly = (right: readonly unknown[], wrong: readonly unknown[] = []) =>
   fc.oneof(
     { weight: 15, arbitrary: fc.constantFrom(...right) },
@@ -83,14 +83,14 @@ const line = fc.oneof(
 );
 
 describe("FrameDecoder", () => {
-  it("hands on what decodeClientFrame makes of each line, in their order", async () => {
+  it("passes on the results of decodeClientFrame for each line, in order", async () => {
     const check = fc.asyncProperty(fc.array(line, { maxLength: 6 }), async (lines) => {
       expect(await decode(lines)).toEqual(lines.map((text) => decodeClientFrame(text)));
     });
     await fc.assert(check, { numRuns: 300 });
   });
 
-  it("makes of the first line what decodeClientFrame does, with and without the table", async () => {
+  it("decodes the first line like decodeClientFrame, with and without the table", async () => {
     let early = 0;
     const check = fc.asyncProperty(first, async (text) => {
       const frames: unknown[] = [];
@@ -104,7 +104,7 @@ describe("FrameDecoder", () => {
     expect(early).toBeGreaterThan(1000);
   });
 
-  it("understands what a client says first without waiting for the table of commands", () => {
+  it("decodes a client's first commands without waiting for the table of commands", () => {
     const names: string[] = [];
     const decoder = new FrameDecoder((frame) => names.push("name" in frame ? frame.name : ""));
     const members = { stream: "delta", clientInfo: { name: "x" }, capabilities: { more: [1] } };
@@ -121,7 +121,7 @@ describe("FrameDecoder", () => {
     expect(names).toEqual(["initialize", ...known]);
   });
 
-  it("goes on at once when the table is loaded", async () => {
+  it("continues at once when the table is loaded", async () => {
     const names: string[] = [];
     const decoder = new FrameDecoder((frame) => names.push("name" in frame ? frame.name : ""));
     decoder.push('{"type":"compact"}');
@@ -130,7 +130,7 @@ describe("FrameDecoder", () => {
     expect(names).toEqual(["compact", "prompt"]);
   });
 
-  it("lets lines wait, in their order, also when one of them begins another wait", async () => {
+  it("makes lines wait in order, even when one of them starts another wait", async () => {
     const names: string[] = [];
     const later = () => new Promise<void>((resolve) => setImmediate(resolve));
     const decoder: FrameDecoder = new FrameDecoder((frame) => {

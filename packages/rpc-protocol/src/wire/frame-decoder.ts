@@ -8,9 +8,9 @@ import type { ClientFrame, decodeClientFrame, FrameError } from "./frame.ts";
 type Listener = (frame: ClientFrame | FrameError) => void;
 
 /**
- * Decodes the lines of a client and hands on the frames in their order. The table of commands with
- * its schemas takes longer to load than all else a host needs to start, so it is loaded with the
- * first line that needs it; lines that come meanwhile wait.
+ * Decodes the lines of a client and passes on the frames in order. Loading the table of commands with its
+ * schemas takes longer than everything else that a host needs to start, so it is loaded for the first line
+ * that needs it; later lines wait.
  */
 export class FrameDecoder {
   readonly #onFrame: Listener;
@@ -33,11 +33,11 @@ export class FrameDecoder {
     if (this.#held === undefined) this.hold(this.#load());
   }
 
-  /** Lets lines wait until something is done that must never reject. */
+  /** Makes lines wait for a promise, which must never reject. */
   hold(until: Promise<void>): void {
     this.#held = until.then(() => {
       this.#held = undefined;
-      // One of them may begin another wait; the rest then waits again.
+      // One of them may start another wait; the others then wait again.
       for (const line of this.#waiting.splice(0)) this.push(line);
     });
   }
@@ -47,7 +47,7 @@ export class FrameDecoder {
     return this.#held === undefined;
   }
 
-  /** Fulfilled when no line waits any more; never rejects. */
+  /** Resolves when no line waits any more; never rejects. */
   async idle(): Promise<void> {
     while (this.#held !== undefined) await this.#held;
   }
@@ -56,7 +56,7 @@ export class FrameDecoder {
     try {
       ({ decodeClientFrame: this.#decode } = await loadFrames());
     } catch (error) {
-      // Too many files may be open; the next line tries again.
+      // Loading may fail because too many files are open; the next line tries again.
       for (const line of this.#waiting.splice(0)) {
         this.#onFrame(decodeFirst(readHead(line)) ?? refuse(line, error));
       }
@@ -64,10 +64,10 @@ export class FrameDecoder {
   }
 }
 
-/** Loads what it takes to read commands with parameters. */
+/** Loads the modules for decoding commands with parameters. */
 export const loadFrames = (): Promise<typeof import("./frame.ts")> => import("./frame.ts");
 
-/** The program's own files are gone or broken. */
+/** The program's own files are missing or damaged. */
 function refuse(line: string, cause: unknown): FrameError {
   const { type, id } = readHead(line);
   const reason = errorMessage(cause);

@@ -31,7 +31,7 @@ function schemaOf(name: CommandName): JsonSchema {
   return z.toJSONSchema(commands[name].params(), { io: "input" }) as JsonSchema;
 }
 
-/** Some value the schema accepts. */
+/** A value that the schema accepts. */
 function sample(schema: JsonSchema): unknown {
   const branch = schema.anyOf?.[0] ?? schema.oneOf?.[0];
   if (branch) return sample(branch);
@@ -55,7 +55,7 @@ function required(schema: JsonSchema): Record<string, unknown> {
 
 const wrongValues = [1.5, "certainly not", true, [{}], { nested: 1 }];
 
-/** Every field of every command with a value of every JSON type that its schema refuses. */
+/** Every field of every command with a value of each JSON type that its schema refuses. */
 const wrongFields = names.flatMap((name) => {
   const schema = schemaOf(name);
   const params = commands[name].params();
@@ -70,7 +70,7 @@ function decode(frame: unknown) {
   return decodeLine(JSON.stringify(frame));
 }
 
-/** What is taken and what is refused is held against the published schema, too. */
+/** The published schema must accept and refuse the same lines. */
 function decodeLine(line: string) {
   recordClientLine(line);
   return decodeClientFrame(line);
@@ -86,7 +86,7 @@ describe("decodeClientFrame", () => {
         name,
         ...traitsOf(commands[name]),
         params: fields,
-        // What routes a frame to its session is beside its parameters, too.
+        // The members that route a frame to its session are separate from its parameters.
         ...("sessionId" in fields ? { sessionId: fields.sessionId } : {}),
       });
     }
@@ -98,12 +98,12 @@ describe("decodeClientFrame", () => {
     expect(decode({ type: "get_state", sessionId: null })).not.toHaveProperty("sessionId");
   });
 
-  it("finds a wrong value for every field of every command", () => {
+  it("detects a wrong value for every field of every command", () => {
     const fields = new Set(wrongFields.map(({ name, field }) => `${name}.${field}`));
     const all = names.flatMap((name) =>
       Object.keys(schemaOf(name).properties ?? {}).map((field) => `${name}.${field}`),
     );
-    // The handler checks this one: its error has a code of its own.
+    // The handler checks this field, because its error has its own code.
     const takesAnything = "prompt.outputSchema";
     expect([...fields, takesAnything].sort()).toEqual(all.sort());
   });
@@ -117,7 +117,7 @@ describe("decodeClientFrame", () => {
 
   it.each(
     names.flatMap((name) => (schemaOf(name).required ?? []).map((field) => ({ name, field }))),
-  )("says that $name needs $field", ({ name, field }) => {
+  )("reports that $name needs $field", ({ name, field }) => {
     const { [field]: _, ...rest } = required(schemaOf(name));
     const reason = (frame: object) => {
       const decoded = decode({ type: name, ...frame });
@@ -127,7 +127,7 @@ describe("decodeClientFrame", () => {
     expect(reason({ ...rest, [field]: null })).toMatch(new RegExp(`"${field}" of ${name}: .*null`));
   });
 
-  it("keeps a null that a command gives a meaning, beside others", () => {
+  it("keeps a null that is meaningful in a command, along with other members", () => {
     expect(decode({ type: "initialize", events: null, stream: null })).toMatchObject({
       params: { events: null },
     });
@@ -137,7 +137,7 @@ describe("decodeClientFrame", () => {
     });
   });
 
-  it("takes null for an optional field as absent", () => {
+  it("treats null for an optional field as absent", () => {
     expect(
       decode({ type: "prompt", message: "hi", images: null, streamingBehavior: null }),
     ).toEqual({
@@ -154,7 +154,7 @@ describe("decodeClientFrame", () => {
     expect(decode({ id: null, type: "get_state" })).toMatchObject({ kind: "command" });
   });
 
-  it("takes null for a field it does not know as absent, where it refuses others", () => {
+  it("treats null for an unknown field as absent where other values are refused", () => {
     expect(decode({ type: "set_budget", maxCostUsd: 1, maxCost: null })).toMatchObject({
       kind: "command",
       params: { maxCostUsd: 1 },
@@ -195,7 +195,7 @@ describe("decodeClientFrame", () => {
       { type: "set_todos", todos: [{ content: "", status: "pending" }] },
       'Invalid field "todos[0].content" of set_todos: has to have at least 1 characters',
     ],
-  ])("says how far a value is off: %j", (command, error) => {
+  ])("reports how far a value is out of range: %j", (command, error) => {
     expect(decode(command)).toMatchObject({ kind: "error", error });
   });
 
@@ -232,7 +232,7 @@ describe("decodeClientFrame", () => {
     );
   });
 
-  it("decodes answers to dialogs and names what is wrong with them", () => {
+  it("decodes answers to dialogs and names their errors", () => {
     const type = "extension_ui_response";
     expect(decode({ type, id: "u", value: "yes", confirmed: null, extra: 1 })).toEqual({
       kind: "extension_ui_response",
@@ -272,7 +272,7 @@ describe("the command table", () => {
     expect(Object.keys(handlers)).toHaveLength(2);
   });
 
-  it.each(names)("names fields of %s that exist as positional ones", (name) => {
+  it.each(names)("uses existing fields of %s as positional arguments", (name) => {
     const { positional, summary } = commands[name];
     const fields = Object.keys(schemaOf(name).properties ?? {});
     for (const field of positional) expect(fields).toContain(field);
@@ -291,7 +291,7 @@ it.each([
   expect("error" in frame && frame.error).toContain(reason);
 });
 
-it("builds the schema of a command once, and none to check a command without fields", () => {
+it("builds a command's schema once, and none to check a command without fields", () => {
   const { set_model: withFields, get_state: without } = commands;
   expect(withFields.params()).toBe(withFields.params());
   expect([withFields.hasFields, without.hasFields]).toEqual([true, false]);

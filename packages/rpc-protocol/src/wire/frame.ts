@@ -12,7 +12,7 @@ import { exactId } from "./exact-id.ts";
 import { decodeHostAnswer, isHostAnswer } from "./host-answer.ts";
 import { typeName } from "./type-name.ts";
 
-/** A decoded command, with what a host needs of its definition. */
+/** A decoded command, with the parts of its definition that a host needs. */
 export type CommandFrame = CommandTraits &
   {
     [N in CommandName]: {
@@ -24,25 +24,25 @@ export type CommandFrame = CommandTraits &
     };
   }[CommandName];
 
-/** What a client may send, decoded. */
+/** A decoded frame of a client. */
 export type ClientFrame =
   | CommandFrame
   | { kind: "extension_ui_response"; response: ExtensionUiResponse; sessionId?: unknown }
   | { kind: "host_answer"; answer: HostAnswer; sessionId?: unknown }
   | WorkspaceAnswer;
 
-/** What a client says that serves a workspace; what is wrong with it is found by who asked. */
+/** A frame of a client that serves a workspace; the caller that receives it validates it. */
 export interface WorkspaceAnswer {
   readonly kind: "workspace_answer";
   readonly answer: WorkspaceResultFrame | WorkspaceOutputFrame;
   readonly sessionId?: unknown;
 }
 
-/** Why a line was refused; everything needed to answer it. */
+/** Why a line was refused, with everything needed to answer it. */
 export interface FrameError {
   readonly kind: "error";
   readonly id: RequestId | undefined;
-  /** The `command` of the response: the name sent, or `parse` when none could be read. */
+  /** The `command` of the response: the name that was sent, or `parse` if none could be read. */
   readonly command: string;
   readonly code: ErrorCode;
   readonly error: string;
@@ -102,7 +102,7 @@ function decodeParams(
   const definition: Command = commands[name];
   const { params, hasFields, refusesUnknown } = definition;
   const head = { kind: "command", id, name, ...traitsOf(definition) } as const;
-  // Whatever else is sent is left out (row "`get_state` idle").
+  // Everything else that is sent is ignored (row "`get_state` idle").
   if (!hasFields) return { ...head, params: {} } as CommandFrame;
   const schema = params();
   const known = Object.keys(schema.shape);
@@ -122,7 +122,7 @@ function decodeParams(
   });
 }
 
-/** Many clients write an absent optional field as `null`; it stays where a command gives it a meaning. */
+/** Many clients send an absent optional field as `null`; it is kept if the command gives it a meaning. */
 function withoutNulls(
   fields: Record<string, unknown>,
   schema: ReturnType<Command["params"]>,
@@ -169,7 +169,7 @@ function refuse(
   return { kind: "error", id, command, code, error: errorText(code, values) };
 }
 
-/** The first thing wrong, as the path of the field and what was expected there. */
+/** The first error, as the path of the field and what was expected there. */
 function explain(
   issues: readonly $ZodIssue[],
   fields: Record<string, unknown>,
@@ -180,7 +180,7 @@ function explain(
   return { field: fieldPath(issue.path), reason: expectation(issue, got) };
 }
 
-/** In a union, the branch that got furthest says most about what was meant. */
+/** In a union, the error of the branch that matched furthest is the most helpful. */
 function deepest(issue: $ZodIssue | undefined): $ZodIssue | undefined {
   if (issue?.code !== "invalid_union") return issue;
   let best: $ZodIssue | undefined;

@@ -3,7 +3,7 @@ import type { HostUriResult } from "../vocabulary/host-uri.ts";
 import { isJsonObject } from "../vocabulary/json-object.ts";
 import { typeName } from "./type-name.ts";
 
-/** What is wrong with an answer. */
+/** The error in an answer. */
 interface AnswerProblem {
   readonly field: string;
   readonly reason: string;
@@ -23,7 +23,7 @@ export function isHostAnswer(type: string): type is AnswerType {
   return types.has(type);
 }
 
-/** The answer, or the member that has the wrong type. What it says is checked where it is awaited. */
+/** The answer, or the member with the wrong type. Its content is checked by the code that awaits it. */
 export function decodeHostAnswer(
   type: AnswerType,
   frame: Readonly<Record<string, unknown>>,

@@ -22,12 +22,12 @@ import {
 } from "../vocabulary/session-event.ts";
 import { AssistantMessageEvent } from "../vocabulary/stream-event.ts";
 
-/** A frame a host may send, for the schema. */
+/** A frame that a host may send, for the published schema. */
 export interface FrameSchema {
   readonly name: string;
-  /** Left out where a doc comment above the schema says it, or above that of `event`. */
+  /** Omitted if the doc comment of the schema, or of `event`, describes the frame. */
   readonly summary?: string;
-  /** The event that it is another form of. */
+  /** The event of which it is another form. */
   readonly event?: EventName;
   readonly schema: z.ZodMiniType;
 }
@@ -43,7 +43,7 @@ const events = new Map(
 );
 
 const id = {
-  /** Comes back in the response as it was sent. */
+  /** Returned in the response as it was sent. */
   id: z.optional(z.union([z.string(), z.number()])),
 };
 const readySummary =
@@ -60,13 +60,13 @@ const frames: Record<ProtocolName, () => FrameSchema[]> = {
     ...everything().filter(({ name }) => !/^(MessageUpdate|.*Compaction(Start|End))$/.test(name)),
     own("Pi1CompactionStart", "A compaction of the conversation begins.", {
       type: z.literal("compaction_start"),
-      /** Whether the client asked for it, the window was nearly full, or a request too large. */
+      /** Whether the client requested it, the window was nearly full, or a request was too large. */
       reason: compactionReason,
     }),
     own("Pi1CompactionEnd", "A compaction of the conversation has ended.", {
       ...shape("auto_compaction_end"),
       type: z.literal("compaction_end"),
-      /** Whether the client asked for it, the window was nearly full, or a request too large. */
+      /** Whether the client requested it, the window was nearly full, or a request was too large. */
       reason: compactionReason,
       /** The summary and what it replaces; absent when the compaction failed or was stopped. */
       result: z.optional(CompactionResult),
@@ -79,18 +79,18 @@ const frames: Record<ProtocolName, () => FrameSchema[]> = {
       type: z.literal("ready"),
       /** The version of the protocol. */
       protocolVersion: z.literal(1),
-      /** The versions a client may ask for. */
+      /** The versions that a client may request. */
       supportedProtocolVersions: z.array(z.number()),
     }),
     own("OhMyPi18SubagentLifecycle", "A subagent starts or has ended.", {
       type: z.literal("subagent_lifecycle"),
       /** The subagent. */
       payload: z.looseObject({
-        /** Its id. */
+        /** The id. */
         id: z.string(),
-        /** Its agent. */
+        /** The agent. */
         agent: z.string(),
-        /** What has happened. */
+        /** The kind of change. */
         status: z.enum(["started", "completed", "failed", "aborted"]),
       }),
     }),
@@ -98,9 +98,9 @@ const frames: Record<ProtocolName, () => FrameSchema[]> = {
       type: z.literal("subagent_progress"),
       /** The subagent, with its `progress`. */
       payload: z.looseObject({
-        /** Its state. */
+        /** The state. */
         progress: z.looseObject({
-          /** Its id. */
+          /** The id. */
           id: z.string(),
         }),
       }),
@@ -120,7 +120,7 @@ const frames: Record<ProtocolName, () => FrameSchema[]> = {
       agentInvoked: z.boolean(),
       /** How it ended. */
       status: z.enum(["completed", "aborted", "error"]),
-      /** What went wrong, when `status` is `error`. */
+      /** The error, if `status` is `error`. */
       error: z.optional(
         z.object({
           /** The error message. */
@@ -129,7 +129,7 @@ const frames: Record<ProtocolName, () => FrameSchema[]> = {
           retryable: z.boolean(),
         }),
       ),
-      /** Whether nothing runs and nothing waits any more. */
+      /** Whether nothing is running or waiting any more. */
       sessionSettled: z.boolean(),
       ...outputResult,
     }),
@@ -201,7 +201,7 @@ const frames: Record<ProtocolName, () => FrameSchema[]> = {
   ],
 };
 
-/** What a host may send in each dialect, and nothing else. */
+/** The frames that a host may send in each dialect, and no others. */
 export const hostFrames = Object.fromEntries(
   Object.entries(frames).map(([dialect, list]) => [dialect, () => list().map(inOrder)]),
 ) as Record<ProtocolName, () => FrameSchema[]>;
@@ -211,10 +211,7 @@ const ofSession = {
   sessionId: z.optional(z.string()),
 };
 
-/**
- * Adds the members that tell cause and order, which every frame but answers and greetings has, and the
- * session.
- */
+/** Adds the members for cause, order and session, which every frame except answers and greetings has. */
 function inOrder(frame: FrameSchema): FrameSchema {
   const schema = frame.schema as z.ZodMiniObject<Record<string, z.ZodMiniType>>;
   const { shape } = schema.def;
@@ -239,7 +236,7 @@ function everything(): FrameSchema[] {
   ];
 }
 
-/** The same in every dialect: they go only to a client that asked for them. */
+/** The same in every dialect, because only clients that requested them receive them. */
 function requestFrames(): FrameSchema[] {
   const summary = "The host asks its client something; `initialize` says which methods it answers.";
   return [
@@ -269,9 +266,9 @@ function requestFrames(): FrameSchema[] {
         type: z.literal("listening"),
         /** The address for clients. */
         url: z.string(),
-        /** The file with the token that this address takes; absent for a Unix socket. */
+        /** The file with the token for this address; absent for a Unix socket. */
         tokenFile: z.optional(z.string()),
-        /** With `--console`: the link that opens it, once and within five minutes. */
+        /** With `--console`: a link that opens the console once, within five minutes. */
         console: z.optional(z.string()),
       },
     ),

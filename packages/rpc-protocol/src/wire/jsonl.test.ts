@@ -29,7 +29,7 @@ const input = fc.oneof(
 );
 
 describe("LineDecoder", () => {
-  it("gives the same lines however the bytes are cut", () => {
+  it("yields the same lines however the bytes are split", () => {
     fc.assert(
       fc.property(input, fc.array(fc.nat(), { maxLength: 20 }), (bytes, places) => {
         expect(decode(cut(bytes, places), 40)).toEqual(decode([bytes], 40));
@@ -37,7 +37,7 @@ describe("LineDecoder", () => {
     );
   });
 
-  it("gives every frame back that was encoded, byte by byte", () => {
+  it("returns every frame that was encoded, byte by byte", () => {
     fc.assert(
       fc.property(fc.array(fc.jsonValue(), { maxLength: 5 }), (values) => {
         const bytes = utf8.encode(values.map(encodeLine).join(""));
@@ -48,7 +48,7 @@ describe("LineDecoder", () => {
     );
   });
 
-  it("ends lines at LF alone and drops a CR before it", () => {
+  it("ends lines only at LF and drops a preceding CR", () => {
     expect(texts("a\u2028b\u2029c\u0085d\ne\r\nf\rg\n")).toEqual([
       "a\u2028b\u2029c\u0085d",
       "e",
@@ -56,16 +56,16 @@ describe("LineDecoder", () => {
     ]);
   });
 
-  it("leaves out blank lines and a byte order mark", () => {
+  it("skips blank lines and a byte order mark", () => {
     expect(texts("\uFEFF{}\n\n \t\r\n[]\n")).toEqual(["{}", "[]"]);
   });
 
-  it("gives the last line although nothing ends it", () => {
+  it("yields the last line even if nothing ends it", () => {
     expect(texts("a\nb")).toEqual(["a", "b"]);
     expect(texts("a\n")).toEqual(["a"]);
   });
 
-  it("reports the size of a line over the limit and goes on after it", () => {
+  it("reports the size of a line over the limit and continues after it", () => {
     const bytes = utf8.encode(`ok\n${"x".repeat(11)}\n${"y".repeat(10)}\n`);
     expect(decode([bytes], 10)).toEqual([
       { text: "ok" },
@@ -74,7 +74,7 @@ describe("LineDecoder", () => {
     ]);
   });
 
-  it("shows how a line over the limit begins, however it was cut", () => {
+  it("shows the beginning of a line over the limit, however it was split", () => {
     const bytes = utf8.encode(`{"id":"c1",${" ".repeat(400)}}\n{"id":"c2"}\n`);
     for (const size of [1, 7, 300, 1000]) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
@@ -86,10 +86,10 @@ describe("LineDecoder", () => {
     }
   });
 
-  it("holds no more than the limit of a line that never ends", () => {
+  it("buffers no more than the limit of a line that never ends", () => {
     const decoder = new LineDecoder(1024);
     const chunk = () => new Uint8Array(1024 * 1024).fill(0x78);
-    // In a process that other tests have filled, the collector takes its time.
+    // In a process with a large heap from other tests, a garbage collection takes time.
     setFlagsFromString("--expose-gc");
     const collect: () => void = runInNewContext("gc");
     collect();
@@ -103,7 +103,7 @@ describe("LineDecoder", () => {
     ]);
   });
 
-  it("looks at each byte once in a long line of small chunks", () => {
+  it("scans each byte of a long line once, however small the chunks", () => {
     const decoder = new LineDecoder();
     const chunk = new Uint8Array(16).fill(0x78);
     const start = process.cpuUsage();
@@ -111,13 +111,13 @@ describe("LineDecoder", () => {
       for (const _ of decoder.push(chunk)) expect.fail();
     const [line] = decoder.end();
     expect(line && "text" in line ? line.text.length : 0).toBe(5_120_000);
-    // Reading the line again with every chunk would be 800 GB, minutes at best.
+    // Scanning the line again with every chunk would read 800 GB, which takes minutes.
     expect(process.cpuUsage(start).user).toBeLessThan(10_000_000);
   });
 });
 
 describe("encodeLine", () => {
-  it("writes one line that naive readers cannot split elsewhere", () => {
+  it("writes one line that simple line readers cannot split elsewhere", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         const line = encodeLine({ text });
@@ -133,7 +133,7 @@ describe("encodeLine", () => {
     expect(new TextDecoder("utf-8", { fatal: true }).decode(utf8.encode(line))).toBe(line);
   });
 
-  it("replaces what JSON cannot express rather than lose the frame", () => {
+  it("replaces what JSON cannot express instead of losing the frame", () => {
     const cycle: Record<string, unknown> = { type: "event", big: 10n };
     cycle.self = cycle;
     Object.defineProperty(cycle, "broken", {
@@ -156,7 +156,7 @@ describe("encodeLine", () => {
     expect(JSON.parse(encodeLine([shared, shared]))).toEqual([{ n: "1" }, { n: "1" }]);
   });
 
-  it("survives a value nested deeper than any stack", () => {
+  it("handles a value nested deeper than the stack allows", () => {
     let deep: unknown = 1;
     for (let depth = 0; depth < 100_000; depth++) deep = { deep };
     expect(encodeLine(deep)).toContain("[too deep]");

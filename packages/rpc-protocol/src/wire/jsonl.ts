@@ -1,23 +1,20 @@
 import { expressible } from "./plain-value.ts";
 
-/** Largest line a peer accepts by default: 64 MiB. */
+/** The default maximum length of an accepted line: 64 MiB. */
 export const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** How much of a line that is skipped is shown: enough for an id at its beginning. */
+/** How much of a skipped line is kept: enough for an id at its beginning. */
 const HEAD_BYTES = 256;
 
-/**
- * A complete line, or the size and the beginning of one that was longer than the limit and therefore
- * skipped.
- */
+/** A complete line; or, if it exceeded the limit and was skipped, its size and beginning. */
 export type DecodedLine = { text: string } | { oversizedBytes: number; head: string };
 
 /**
- * Cuts a byte stream into lines at LF only: U+2028 and U+2029 are ordinary characters in JSON, so a
- * line reader that splits there loses frames. Bytes are looked at once, however they are chunked.
+ * Splits a byte stream into lines at LF only: U+2028 and U+2029 are ordinary characters in JSON, so a line
+ * reader that splits there loses frames. Each byte is scanned once, however the stream is split.
  */
 export class LineDecoder {
   readonly #maxBytes: number;
@@ -25,7 +22,7 @@ export class LineDecoder {
   readonly #text = new TextDecoder();
   #pieces: Uint8Array[] = [];
   #pendingBytes = 0;
-  /** Of the line that is being skipped. */
+  /** State of the line that is being skipped. */
   #head: string | undefined;
 
   /** `keepBlankLines` yields blank lines too, for readers that number lines. */
@@ -108,9 +105,9 @@ function trimCarriageReturn(line: Uint8Array): Uint8Array {
 const lineSeparators = /[\u2028\u2029]/g;
 
 /**
- * One frame as a line of JSON with its LF. U+2028 and U+2029 leave escaped so that naive line
- * readers survive (lone surrogates are escaped by `JSON.stringify` itself); a value JSON cannot
- * express (a cycle, a BigInt) is replaced rather than lost with its frame.
+ * Encodes a frame as a line of JSON with its LF. Escapes U+2028 and U+2029, so that simple line readers work
+ * (lone surrogates are escaped by `JSON.stringify` itself). Replaces values that JSON cannot express (a
+ * cycle, a BigInt), so that the frame is not lost.
  */
 export function encodeLine(value: unknown): string {
   return `${escapeLineSeparators(stringify(value))}\n`;
@@ -118,7 +115,7 @@ export function encodeLine(value: unknown): string {
 
 /** JSON in which U+2028 and U+2029 are escaped, as in {@link encodeLine}. */
 export function escapeLineSeparators(json: string): string {
-  // A text of Latin letters cannot include them, which V8 knows without a look at it; `replace` looks at
+  // A text of one-byte characters cannot contain them, which V8 knows without scanning; `replace` would scan
   // each character (row "100 000 entries: get_messages").
   if (!json.includes("\u2028") && !json.includes("\u2029")) return json;
   return json.replace(lineSeparators, (c) => (c === "\u2028" ? "\\u2028" : "\\u2029"));

@@ -9,7 +9,7 @@ function read(...pieces: string[]): PartialJson {
 }
 
 describe("PartialJson", () => {
-  it("reads every document that JSON.parse reads, cut at every place", () => {
+  it("reads every document that JSON.parse reads, split anywhere", () => {
     fc.assert(
       fc.property(fc.json(), fc.boolean(), (compact, isIndented) => {
         const text = isIndented ? JSON.stringify(JSON.parse(compact), null, 2) : compact;
@@ -33,7 +33,7 @@ describe("PartialJson", () => {
     );
   });
 
-  it("never throws, whatever it is fed", () => {
+  it("never throws, whatever the input", () => {
     const characters = fc.constantFrom(...'{}[]",:\\u0e-+.truefalsn 1\n');
     fc.assert(
       fc.property(fc.array(characters), (parts) => {

@@ -17,7 +17,7 @@ type Mode =
   | "complete"
   | "malformed";
 
-/** Deeper than any tool's schema; writing a value of thousands of levels runs out of stack. */
+/** Deeper than any tool's schema; serializing a value of thousands of levels overflows the stack. */
 const mostNested = 512;
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -34,9 +34,9 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a JSON document in pieces and shows the best value so far after each. A piece costs its own
- * length: nothing is read twice. Strings show as they grow, numbers and literals once they are
- * whole. Raw control characters and escapes that JSON does not know stay as written.
+ * Reads a JSON document in pieces and provides the best value so far after each. The cost of a piece depends
+ * only on its own length: nothing is read twice. Strings are available while they grow, numbers and literals
+ * once they are complete. Raw control characters and unknown escapes are kept as written.
  */
 export class PartialJson {
   #mode: Mode = "value";
@@ -46,7 +46,7 @@ export class PartialJson {
   #literalText = "";
   #isKey = false;
 
-  /** The document so far; undefined until its first value begins. Containers are live. */
+  /** The document so far; undefined until its first value begins. Containers are modified in place. */
   get value(): unknown {
     return this.#root;
   }
@@ -65,7 +65,7 @@ export class PartialJson {
     if (this.#isInsideValueString()) this.#place(this.#text);
   }
 
-  /** Says that no piece follows. True when the pieces were exactly one JSON value. */
+  /** Ends the input. Returns whether the pieces were exactly one JSON value. */
   end(): boolean {
     if (this.#mode === "number") this.#endNumber();
     else if (this.#mode === "literal") this.#endLiteral();
@@ -91,7 +91,7 @@ export class PartialJson {
     return piece.length;
   }
 
-  /** Returns where to go on: after the character, or at it when it ends a number or literal. */
+  /** Returns the next position: after the character, or at it if it ends a number or literal. */
   #readCharacter(piece: string, at: number): number {
     const character = piece.charAt(at);
     switch (this.#mode) {

@@ -53,7 +53,7 @@ describe("a plain value", () => {
     );
   });
 
-  it("is the value itself when that can be written and copied, dates and maps included", () => {
+  it("is the value itself if that can be written and copied, including dates and maps", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(toPlainValue(value)).toBe(value);
@@ -63,7 +63,7 @@ describe("a plain value", () => {
     expect(toPlainValue(value)).toBe(value);
   });
 
-  it("keeps what can be kept beside what cannot", () => {
+  it("keeps valid members next to invalid ones", () => {
     const cycle: Record<string, unknown> = {
       big: 2n ** 70n,
       at: new Date(0),
@@ -79,7 +79,7 @@ describe("a plain value", () => {
     });
   });
 
-  it("ends where no reader would follow", () => {
+  it("truncates values that are too deep for readers", () => {
     const nested = (levels: number) => {
       let value: unknown = 1;
       for (let depth = 0; depth < levels; depth++) value = [value];

@@ -1,13 +1,13 @@
 import { isExactNumber } from "./exact-id.ts";
 
-/** Deeper values would be too much for the stack of some readers. */
+/** Deeper values would overflow the stack of some readers. */
 const MAX_PLAIN_DEPTH = 1000;
-/** How much is kept of a value that has to be copied anyway: enough for any real one. */
+/** How much is kept of a value that must be copied: enough for any real value. */
 const MAX_DEPTH = 200;
 
 /**
- * The value itself when JSON can write it and `structuredClone` copy it; otherwise a copy in which
- * what they cannot take (a BigInt, a function, a cycle, a member that throws) is replaced or left out.
+ * The value itself if JSON can express it and `structuredClone` can copy it; otherwise, a copy in which
+ * everything else (a BigInt, a function, a cycle, a member that throws) is replaced or omitted.
  */
 export function toPlainValue<Value>(value: Value): Value {
   return isPlain(value, new Set(), 0) ? value : (expressible(value) as Value);
@@ -40,7 +40,7 @@ function isPlainPrimitive(value: unknown): boolean {
   return type !== "bigint" && type !== "function" && type !== "symbol";
 }
 
-/** Of dates, maps and objects of classes only those who do it can tell. */
+/** For dates, maps and class instances, only an attempt can tell. */
 function isCopyable(value: object): boolean {
   if (isExactNumber(value)) return true;
   JSON.stringify(value);
@@ -81,7 +81,7 @@ function copyMembers(value: object, convert: (member: unknown) => unknown): unkn
   return copy;
 }
 
-/** What the value says of itself to JSON, as dates do; the value when it says nothing. */
+/** The result of the value's own `toJSON`, as for dates; the value if it has none. */
 function ownForm(value: object): unknown {
   try {
     const { toJSON } = value as { toJSON?: unknown };

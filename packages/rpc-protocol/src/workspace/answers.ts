@@ -8,7 +8,7 @@ import type {
 } from "./workspace.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
-// Another program made these answers.
+// The answers come from another program, so they are validated.
 
 const kinds: readonly unknown[] = ["file", "directory", "symlink", "other"];
 const platforms: readonly unknown[] = ["linux", "darwin", "win32"];
@@ -60,7 +60,7 @@ export function asEnded(value: unknown): { readonly ended: number } {
   return { ended: value.ended };
 }
 
-/** What a server says of a sandbox; all but `true` is not available. */
+/** A server's description of a sandbox; anything but `true` means not available. */
 export function asSandbox(value: unknown): Omit<WorkspaceSandbox, "close"> {
   if (!isJsonObject(value)) throw invalid("open_sandbox");
   const { available, mechanism, reason, remedy, denied } = value;

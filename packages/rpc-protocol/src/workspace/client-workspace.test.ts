@@ -27,8 +27,8 @@ function pair() {
   return { memory, frames, host, client };
 }
 
-describe("a workspace of the client", () => {
-  it("is used by the frames of the document", async () => {
+describe("a client's workspace", () => {
+  it("is used with the frames of the document", async () => {
     const { frames, host } = pair();
     await host.write("/work/a", Buffer.from("hi"));
     await expect(host.read("/work/none")).rejects.toMatchObject({ code: "not_found" });

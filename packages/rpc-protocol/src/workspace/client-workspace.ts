@@ -9,21 +9,21 @@ import type { FrameId } from "./frames.ts";
 import type { Workspace } from "./workspace.ts";
 import { WorkspaceServer } from "./workspace-server.ts";
 
-/** What the host sends to a client that serves a workspace. */
+/** The frames that the host sends to a client that serves a workspace. */
 export type ToWorkspaceClient = WorkspaceCallFrame | WorkspaceCancelFrame;
-/** What such a client sends. */
+/** The frames that such a client sends. */
 export type FromWorkspaceClient = WorkspaceResultFrame | WorkspaceOutputFrame;
 
 export interface ClientWorkspaceOptions {
   readonly id: string;
   readonly cwd: string;
-  /** What the ids of its calls begin with; no other workspace of the connection has the same. */
+  /** The prefix of its call ids; unique among the workspaces of the connection. */
   readonly idPrefix: string;
   readonly send: (frame: ToWorkspaceClient) => void | Promise<void>;
   readonly onLost?: ((reason: string) => void) | undefined;
 }
 
-/** The host's side of a workspace that its client serves, over one connection of that client (decision 61). */
+/** The host's side of a workspace that a client serves, over one connection of that client (decision 61). */
 export class ClientWorkspace extends FramedWorkspace {
   readonly #idPrefix: string;
 
@@ -32,7 +32,7 @@ export class ClientWorkspace extends FramedWorkspace {
     super({
       id,
       cwd,
-      // Whether a client can search shows when it is asked.
+      // Whether the client supports searching becomes known with the first search.
       canSearch: true,
       onLost,
       send: (frame) => {
@@ -80,21 +80,21 @@ export class ClientWorkspaceServer {
     }
   }
 
-  /** The connection is lost: ends what runs, and serves the next one. */
+  /** The connection is lost: ends everything that runs, and is ready for the next connection. */
   async restart(): Promise<void> {
     const server = this.#server;
     this.#server = this.#start();
     await server.end();
   }
 
-  /** Ends what runs. */
+  /** Ends everything that runs. */
   async end(): Promise<void> {
     await this.#server.end();
   }
 
   #start(): WorkspaceServer {
     return new WorkspaceServer(this.#workspace, (frame) => {
-      // A call with the id of one that is open: only the open one is answered.
+      // For a call with the id of an open one, only the open call is answered.
       if (!("id" in frame)) return;
       const id: FrameId = frame.id;
       const type = "event" in frame ? "workspace_output" : "workspace_result";

@@ -3,10 +3,10 @@ import { errorMessage } from "../vocabulary/system-limit.ts";
 import { decodeError, type SendToServer } from "./frames.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
-/** How often the server is asked whether it is there; two pings that it misses are a loss. */
+/** How often to ping the server; two missed pings mean that the connection is lost. */
 const pingMs = 15_000;
 const missedPings = 2;
-/** Output that waits for its commands' listeners before no more is taken. */
+/** The maximum output that waits for listeners before no more is accepted. */
 const maxHeldBytes = 16 * 1024 * 1024;
 
 interface Waiting {
@@ -14,7 +14,7 @@ interface Waiting {
   readonly reject: (error: WorkspaceError) => void;
 }
 
-/** Takes the events of a command. */
+/** Receives the events of a command. */
 export interface CommandEvents {
   take(event: JsonObject): void;
   lose(error: WorkspaceError): void;
@@ -49,7 +49,7 @@ export class FrameCalls {
     this.#send = send;
     this.#onLost = onLost;
     this.#timer = setInterval(() => this.#ping(), pingMs);
-    // Where timers are objects, one may not keep a process alive.
+    // Where timers are objects, they must not keep a process alive.
     const timer: { unref?: () => void } = Object(this.#timer);
     timer.unref?.();
   }
@@ -93,26 +93,26 @@ export class FrameCalls {
     void this.#send({ cancel: id });
   }
 
-  /** Forgets a command whose events have all come, or will not be listened to. */
+  /** Forgets a command that has sent its last event, or whose events are no longer of interest. */
   forget(id: number): void {
     this.#commands.delete(id);
   }
 
-  /** Counts output that is not taken yet, or less of it. */
+  /** Adds to (or subtracts from) the count of bytes that listeners have not taken yet. */
   hold(bytes: number): void {
     this.#heldBytes += bytes;
     if (!this.#isFull) this.#goAhead();
   }
 
-  /** Notes that the server is alive: a large frame may take longer than the pings. */
+  /** Records that the server is alive: a large frame may delay the answers to pings. */
   heard(): void {
     this.#hasHeard = true;
   }
 
   /**
-   * Takes what the server sent, whatever it is. Never throws.
+   * Takes any frame of the server. Never throws.
    *
-   * @returns when to go on; at once if there is nothing to wait for
+   * @returns resolves when the next frame can be taken; undefined if it can be at once
    */
   take(frame: unknown): void | Promise<void> {
     this.#hasHeard = true;
@@ -141,7 +141,7 @@ export class FrameCalls {
     this.#onLost?.(reason);
   }
 
-  /** A listener may wait for an answer, so nothing is held back while one is due. */
+  /** A listener may itself wait for an answer, so nothing is held back while one is pending. */
   get #isFull(): boolean {
     return this.#heldBytes > maxHeldBytes && this.#waiting.size === 0 && this.#lost === undefined;
   }
@@ -170,7 +170,7 @@ export class FrameCalls {
   }
 
   #ping(): void {
-    // While this side holds output back, nothing can be heard.
+    // While this side holds output back, no answers to pings can be read.
     if (this.#goOn.length > 0) return;
     this.#missed = this.#hasHeard ? 0 : this.#missed + 1;
     this.#hasHeard = false;

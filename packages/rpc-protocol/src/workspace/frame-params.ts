@@ -1,72 +1,72 @@
 import * as z from "zod/mini";
 
-// As the other schemas of frames: nothing that runs imports them.
+// Like the other frame schemas, only for the published schema and for types: no running code imports them.
 
-/** The id of a request; a safe integer or a text. */
+/** The id of a request; a safe integer or a string. */
 export const FrameId = z.union([z.string(), z.number()]);
 
-/** The part of the place that a call may open. */
+/** The part of the file system that a call may open. */
 const Reach = z.object({
-  /** What is really opened must be inside one of these files or folders. */
+  /** The file that is really opened must be inside one of these files or folders. */
   allow: z.array(z.string()),
-  /** It must be inside none of these. */
+  /** It must not be inside any of these. */
   deny: z.array(z.string()),
 });
 
 const SandboxUse = z.object({
   /** The `sandboxId` of an open sandbox. */
   id: z.string(),
-  /** The working folder of the session at this moment. */
+  /** The session's working folder at the time of the call. */
   cwd: z.string(),
 });
 const sandbox = {
-  /** The sandbox that the call acts in; one that is not open is `sandbox_unavailable`. */
+  /** The sandbox in which the call acts; if it is not open, the error is `sandbox_unavailable`. */
   sandbox: z.optional(SandboxUse),
 };
 const access = {
-  /** What the call may open; absent for all that the user of the place may open. */
+  /** What the call may open; if absent, everything that the workspace's user may open. */
   within: z.optional(Reach),
   ...sandbox,
 };
 const path = {
-  /** An absolute path in the notation of the place. */
+  /** An absolute path in the notation of the workspace's platform. */
   path: z.string(),
   ...access,
 };
-/** For whom something is changed; both or none. */
+/** On behalf of which session something is changed; both members or none. */
 const owner = {
-  /** Names the session: letters, digits, `-` and `_`. */
+  /** Identifies the session: letters, digits, `-` and `_`. */
   session: z.optional(z.string()),
-  /** Rises each time that a host takes the session; a lower one than the highest seen is `stale_epoch`. */
+  /** Increases each time a host takes over the session; one below the highest seen is refused with `stale_epoch`. */
   epoch: z.optional(z.number()),
 };
 const change = { ...path, ...owner };
 const command = {
-  /** The command, as `spawn` answered it. */
+  /** The id of the command, from the answer to `spawn`. */
   processId: FrameId,
 };
 const connection = {
-  /** The connection, as the event `connect` has it. */
+  /** The id of the connection, from the `connect` event. */
   connectionId: FrameId,
 };
 /** The parameters of each method of an exec server. */
 export const ExecServerParams = z.object({
-  /** What the place is. */
+  /** Describes the workspace. */
   describe: z.object({}),
-  /** What a path leads to. */
+  /** Describes what is at a path. */
   stat: z.object({
     ...path,
-    /** Whether a link is followed; default true. */
+    /** Whether to follow a link; default true. */
     followLinks: z.optional(z.boolean()),
   }),
-  /** The names in a folder. */
+  /** Lists the names in a folder. */
   list: z.object(path),
-  /** Bytes of a file, at most 4 MiB in one answer. */
+  /** Reads bytes of a file, at most 4 MiB per answer. */
   read: z.object({
     ...path,
     /** The first byte; default 0. */
     offset: z.optional(z.number()),
-    /** The most bytes; default all that one answer holds. */
+    /** The maximum number of bytes; by default, as many as one answer can contain. */
     length: z.optional(z.number()),
   }),
   /** Replaces a file. */
@@ -74,9 +74,12 @@ export const ExecServerParams = z.object({
     ...change,
     /** The bytes, in base64. */
     data: z.string(),
-    /** The permission bits of a new file, less the umask; default 0666. */
+    /** The permission bits of a new file, before the umask; default 0666. */
     mode: z.optional(z.number()),
-    /** Names the file that this is a part of. Parts come in order; the last one replaces the target. */
+    /**
+     * Identifies the upload to which this part belongs. Parts are sent in order; the last one replaces the
+     * target.
+     */
     upload: z.optional(FrameId),
     /** Whether this is the last part. */
     last: z.optional(z.boolean()),
@@ -84,56 +87,56 @@ export const ExecServerParams = z.object({
   /** Removes a file, a link or a folder. */
   remove: z.object({
     ...change,
-    /** Whether what is in a folder is removed, too. */
+    /** Whether to remove the contents of a folder as well. */
     recursive: z.optional(z.boolean()),
   }),
   /** Moves a file or folder; replaces a file. */
   rename: z.object({
-    /** Where it is. */
+    /** The current path. */
     from: z.string(),
-    /** Where it goes. */
+    /** The new path. */
     to: z.string(),
     ...access,
     ...owner,
   }),
-  /** Makes a folder and its parents. */
+  /** Creates a folder and its parents. */
   createDirectory: z.object(change),
-  /** Starts a command, answered at once; its output and its end follow as events. */
+  /** Starts a command. Answered at once; output and end follow as events. */
   spawn: z.object({
-    /** A line for the shell, or a program with its arguments. */
+    /** A command line for the shell, or a program with its arguments. */
     command: z.union([z.string(), z.array(z.string())]),
-    /** The folder it runs in; default the server's. */
+    /** The working directory; by default, the server's. */
     cwd: z.optional(z.string()),
-    /** Added to the variables of the place; null removes one. */
+    /** Added to the workspace's variables; null removes one. */
     environment: z.optional(z.record(z.string(), z.nullable(z.string()))),
     /** Whether its input is open; default `none`. */
     stdin: z.optional(z.enum(["none", "open"])),
-    /** Ends it after this time, in ms. */
+    /** The time limit in ms, after which the command is ended. */
     timeoutMs: z.optional(z.number()),
-    /** Keeps the command under this name, so that `adopt` can go on with it. */
+    /** Keeps the command under this name, so that `adopt` can take it over. */
     commandId: z.optional(z.string()),
-    /** How long a kept command runs on when its host has died, in ms. */
+    /** How long a kept command continues to run after its host has died, in ms. */
     keepMs: z.optional(z.number()),
-    /** The folder for the output of a kept command, instead of events. */
+    /** The folder for the output of a kept command, which then sends no output events. */
     outputFolder: z.optional(z.string()),
     ...sandbox,
     ...owner,
   }),
-  /** Goes on with a kept command; answered as `spawn`, with output from an offset on. */
+  /** Takes over a kept command. Answered like `spawn`, with output from an offset on. */
   adopt: z.object({
-    /** The name that `spawn` gave it. */
+    /** The name given to `spawn`. */
     commandId: z.string(),
-    /** How many bytes of output, of both streams together, are left out. */
+    /** How many bytes of output to skip, counting both streams. */
     fromOffset: z.number(),
-    /** How long it runs on when this host dies, too, in ms. */
+    /** How long it continues to run after this host has died, in ms. */
     keepMs: z.optional(z.number()),
     ...owner,
   }),
-  /** Ends the session's commands of lower epochs. */
+  /** Ends the session's commands with lower epochs. */
   end_commands: z.object({
     /** The session. */
     session: z.string(),
-    /** The first epoch whose commands stay. */
+    /** The lowest epoch whose commands are kept. */
     beforeEpoch: z.number(),
   }),
   /** Writes to the input of a command. */
@@ -144,7 +147,7 @@ export const ExecServerParams = z.object({
   }),
   /** Ends the input of a command. */
   end_input: z.object(command),
-  /** Sends a signal to a command and all that it started. */
+  /** Sends a signal to a command and all its children. */
   kill: z.object({
     ...command,
     /** The signal; default `SIGTERM`. */
@@ -153,64 +156,64 @@ export const ExecServerParams = z.object({
   /** Searches names or contents. */
   search: z.object({
     ...path,
-    /** `grep` looks into files, `find` at their names. */
+    /** `grep` searches contents, `find` searches names. */
     kind: z.enum(["grep", "find"]),
     /** A regular expression of ripgrep; for `find`, a glob. */
     pattern: z.string(),
-    /** Only files whose names fit this. */
+    /** Only files whose names match. */
     glob: z.optional(z.string()),
-    /** Whether capital and small letters are the same. */
+    /** Whether to ignore case. */
     ignoreCase: z.optional(z.boolean()),
-    /** Takes the pattern as text. */
+    /** Whether the pattern is literal text. */
     literal: z.optional(z.boolean()),
-    /** Lines to show around each match. */
+    /** The number of context lines around each match. */
     context: z.optional(z.number()),
-    /** The most matches. */
+    /** The maximum number of matches. */
     limit: z.number(),
   }),
   /**
-   * Opens a sandbox, answered at once; connections of its commands follow as events. `cancel` ends it, once its
-   * commands have ended.
+   * Opens a sandbox. Answered at once; connections of its commands follow as events. `cancel` closes it, once
+   * its commands have ended.
    */
   open_sandbox: z.object({
-    /** Names it in calls: letters, digits, `-` and `_`. */
+    /** The id for later calls: letters, digits, `-` and `_`. */
     sandboxId: z.string(),
-    /** The working folder at first. */
+    /** The initial working folder. */
     cwd: z.string(),
-    /** Whether the working folder may be written. */
+    /** Whether the working folder is writable. */
     mode: z.enum(["workspace", "readOnly"]),
-    /** More paths that may be written: absolute, `~`, or relative to the working folder. */
+    /** Other writable paths: absolute, `~`, or relative to the working folder. */
     write: z.optional(z.array(z.string())),
-    /** Paths that may not be read, written in the same way. */
+    /** Unreadable paths, in the same notation. */
     denyRead: z.optional(z.array(z.string())),
-    /** What commands reach: nothing, all, or a proxy at the other end of this connection. */
+    /** The network access of commands: none, all, or a proxy at the other end of this connection. */
     network: z.enum(["off", "all", "host"]),
-    /** What happens to commands where there is no sandbox; `ask` refuses them, too. */
+    /** What happens to commands if there is no sandbox; `ask` refuses them, too. */
     whenUnavailable: z.optional(z.enum(["refuse", "ask", "run"])),
     /** Variables for its commands. */
     variables: z.optional(z.record(z.string(), z.string())),
-    /** Variables of the place that its commands do not inherit. */
+    /** Variables of the workspace that its commands do not inherit. */
     hidden: z.optional(z.array(z.string())),
-    /** A certificate that its commands trust, too, as PEM. */
+    /** An additional certificate that its commands trust, as PEM. */
     certificate: z.optional(z.string()),
   }),
-  /** Writes to a command that connected to the proxy. */
+  /** Writes to a command that has connected to the proxy. */
   write_connection: z.object({
     ...connection,
     /** The bytes, in base64. */
     data: z.string(),
   }),
-  /** Nothing more is written to the connection. */
+  /** Ends the writing side of a connection. */
   end_connection: z.object(connection),
-  /** Gives up a connection. */
+  /** Closes a connection. */
   close_connection: z.object(connection),
-  /** Tells how much that came over a connection is taken; the server holds back what is over 1 MiB. */
+  /** Acknowledges received bytes of a connection; the server holds back more than 1 MiB of unacknowledged data. */
   ack_connection: z.object({
     ...connection,
-    /** The number of bytes since the last time. */
+    /** The number of bytes since the last acknowledgement. */
     bytes: z.number(),
   }),
-  /** Asks whether the server is there. */
+  /** Checks that the server is alive. */
   ping: z.object({}),
 });
 export type ExecServerParams = z.infer<typeof ExecServerParams>;

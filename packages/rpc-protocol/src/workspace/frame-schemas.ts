@@ -2,19 +2,19 @@ import * as z from "zod/mini";
 import { FrameId } from "./frame-params.ts";
 import { workspaceErrorTexts } from "./workspace-error.ts";
 
-// The frames of an exec server, for the published schema and for types. Nothing that runs imports them: an
-// exec server is one small file.
+// The frames of an exec server, for the published schema and for types. No running code imports them, because
+// an exec server is one small file.
 
 const Started = z.object({
-  /** Names it in later requests. */
+  /** The id of the process in later requests. */
   processId: FrameId,
-  /** Its number in the place's process table. */
+  /** The process id on that machine. */
   pid: z.optional(z.number()),
 });
 const Kind = z.enum(["file", "directory", "symlink", "other"]);
 const Stream = z.enum(["stdout", "stderr"]);
 
-/** What commands at the place depend on. */
+/** The properties of the workspace that commands depend on. */
 const platform = {
   /** The kind of platform. */
   platform: z.enum(["linux", "darwin", "win32"]),
@@ -22,32 +22,32 @@ const platform = {
   homeDirectory: z.string(),
   /** The folder for temporary files. */
   temporaryDirectory: z.string(),
-  /** The program that runs the lines of `spawn`. */
+  /** The shell that runs the command lines of `spawn`. */
   shell: z.string(),
 };
 
-/** What each method of an exec server answers as `result`; the others answer `{}`. */
+/** The `result` of each method of an exec server; the other methods return `{}`. */
 export const ExecServerResults = z.object({
-  /** What the place is. */
+  /** The description of the workspace. */
   describe: z.object({
     ...platform,
     /** The name of the user. */
     user: z.optional(z.string()),
-    /** The promises that the place cannot keep. */
+    /** The guarantees that the workspace cannot give. */
     limited: z.array(z.string()),
   }),
-  /** Null when nothing is there. */
+  /** Null if nothing exists there. */
   stat: z.nullable(
     z.object({
-      /** What it is. */
+      /** The kind of file. */
       kind: Kind,
-      /** In bytes. */
+      /** The size in bytes. */
       size: z.number(),
-      /** Permission bits. */
+      /** The permission bits. */
       mode: z.optional(z.number()),
-      /** In ms since the epoch, by the clock of the place. */
+      /** The time of the last change in ms since the epoch, by the clock of the workspace. */
       modifiedAt: z.optional(z.number()),
-      /** The path without links. */
+      /** The real path, with all links resolved. */
       realPath: z.optional(z.string()),
     }),
   ),
@@ -56,45 +56,45 @@ export const ExecServerResults = z.object({
     z.object({
       /** The name. */
       name: z.string(),
-      /** What it is; links are not followed. */
+      /** The kind of file; links are not followed. */
       kind: Kind,
     }),
   ),
-  /** Fewer bytes than asked for mean the end of the file, unless more than 4 MiB were asked for. */
+  /** Fewer bytes than requested mean the end of the file, unless more than 4 MiB were requested. */
   read: z.object({
     /** The bytes, in base64. */
     data: z.string(),
   }),
-  /** The command runs. */
+  /** The command is running. */
   spawn: Started,
-  /** The command goes on, or has ended. */
+  /** The command continues, or has ended. */
   adopt: Started,
-  /** The commands are over. */
+  /** The commands have been ended. */
   end_commands: z.object({
-    /** How many there were. */
+    /** The number of ended commands. */
     ended: z.number(),
   }),
-  /** The sandbox is open, or would be where it were available. */
+  /** The sandbox is open, or described if it is not available. */
   open_sandbox: z.object({
     /** Whether commands run inside. */
     available: z.boolean(),
-    /** What encloses them. */
+    /** The sandbox mechanism. */
     mechanism: z.nullable(z.enum(["bubblewrap", "seatbelt"])),
     /** Why it is not available. */
     reason: z.optional(z.string()),
-    /** What to do then. */
+    /** How to make it available. */
     remedy: z.optional(z.string()),
-    /** Real paths of files and folders that no call in it reads. */
+    /** Real paths of files and folders that no call in the sandbox can read. */
     denied: z.array(z.string()),
   }),
-  /** What was found. */
+  /** The matches. */
   search: z.object({
     /** The matches. */
     matches: z.array(
       z.object({
         /** The file. */
         path: z.string(),
-        /** The line, from 1; absent for `find`. */
+        /** The line number, from 1; absent for `find`. */
         line: z.optional(z.number()),
         /** The text of the line. */
         text: z.optional(z.string()),
@@ -110,47 +110,47 @@ export const ExecServerResults = z.object({
 });
 export type ExecServerResults = z.infer<typeof ExecServerResults>;
 
-/** A call of one method, with its parameters; `ExecServerParams` has them by method. */
+/** A call of one method with its parameters; `ExecServerParams` lists them by method. */
 export const ExecServerRequest = z.object({
-  /** Comes back in the answer and the events; not that of a request that is still open. */
+  /** Repeated in the answer and the events; must differ from the ids of open requests. */
   id: FrameId,
   /** The method. */
   method: z.string(),
-  /** Its parameters; may be left out where there are none. */
+  /** The parameters; optional for methods without parameters. */
   params: z.optional(z.record(z.string(), z.unknown())),
 });
 export type ExecServerRequest = z.infer<typeof ExecServerRequest>;
 
-/** Ends an open request early: it is answered with `aborted`; a command that runs is ended. */
+/** Cancels an open request: it is answered with `aborted`, and a running command is ended. */
 export const ExecServerCancel = z.object({
   /** The id of the request. */
   cancel: FrameId,
 });
 export type ExecServerCancel = z.infer<typeof ExecServerCancel>;
 
-/** The first frame of an exec server: it reads requests. */
+/** The first frame of an exec server: it is ready for requests. */
 export const ExecServerReady = z.object({
   type: z.literal("ready"),
   /** The version of this protocol. */
   protocolVersion: z.literal(1),
   ...platform,
-  /** The number of the server in the place's process table. */
+  /** The server's process id on that machine. */
   pid: z.number(),
-  /** The folder in which the work starts. */
+  /** The initial working directory. */
   cwd: z.string(),
-  /** What the server can do beyond files and commands. */
+  /** What the server supports besides files and commands. */
   capabilities: z.object({
-    /** Whether it has the method `search`. */
+    /** Whether it supports `search`. */
     search: z.boolean(),
-    /** Whether it has the method `open_sandbox`. */
+    /** Whether it supports `open_sandbox`. */
     sandbox: z.boolean(),
-    /** Whether commands can outlive it. */
+    /** Whether commands can outlive the server. */
     durable: z.boolean(),
   }),
 });
 export type ExecServerReady = z.infer<typeof ExecServerReady>;
 
-/** The answer to a request that succeeded. */
+/** The answer to a successful request. */
 export const ExecServerAnswer = z.object({
   /** The id of the request. */
   id: FrameId,
@@ -159,17 +159,17 @@ export const ExecServerAnswer = z.object({
 });
 export type ExecServerAnswer = z.infer<typeof ExecServerAnswer>;
 
-/** The answer to a request that failed. */
+/** The answer to a failed request. */
 export const ExecServerFailure = z.object({
   /** The id of the request. */
   id: FrameId,
   /** Why it failed. */
   error: z.object({
-    /** What went wrong. */
+    /** The error code. */
     code: z.enum(Object.keys(workspaceErrorTexts) as [keyof typeof workspaceErrorTexts]),
-    /** The same in words. */
+    /** The error message. */
     message: z.string(),
-    /** The path that it is about. */
+    /** The affected path. */
     path: z.optional(z.string()),
   }),
 });
@@ -180,34 +180,37 @@ export const ExecServerOutput = z.object({
   /** The id of the `spawn` request. */
   id: FrameId,
   event: z.literal("output"),
-  /** Where it came from. */
+  /** The stream. */
   stream: Stream,
   /** The bytes, in base64. */
   data: z.string(),
 });
 export type ExecServerOutput = z.infer<typeof ExecServerOutput>;
 
-/** A command has ended and its output is sent. */
+/** A command has ended and all its output was sent. */
 export const ExecServerExit = z.object({
   /** The id of the `spawn` request. */
   id: FrameId,
   event: z.literal("exit"),
-  /** Null when a signal ended it. */
+  /** The exit code; null if a signal ended it. */
   exitCode: z.nullable(z.number()),
   /** The signal that ended it. */
   signal: z.optional(z.string()),
-  /** Whether its time limit was over. */
+  /** Whether it exceeded its time limit. */
   timedOut: z.optional(z.boolean()),
 });
 export type ExecServerExit = z.infer<typeof ExecServerExit>;
 
-/** A command in a sandbox has connected to the proxy, wrote to it, has ended its side, or is gone. */
+/**
+ * A command in a sandbox has connected to the proxy, written to it, or closed one or both sides of the
+ * connection.
+ */
 export const ExecServerConnection = z.object({
   /** The id of the `open_sandbox` request. */
   id: FrameId,
-  /** What happened: `connect` is the first event of a connection, `close` the last. */
+  /** The kind of event: `connect` is the first event of a connection, `close` the last. */
   event: z.enum(["connect", "data", "end", "close"]),
-  /** Names the connection. */
+  /** The id of the connection. */
   connectionId: z.number(),
   /** The bytes of `data`, in base64. */
   data: z.optional(z.string()),
@@ -222,18 +225,18 @@ export const ExecServerSandboxEnd = z.object({
 });
 export type ExecServerSandboxEnd = z.infer<typeof ExecServerSandboxEnd>;
 
-/** The answer to a line that is not a request: no JSON object, without id or method, or with an open id. */
+/** The answer to an invalid request: not a JSON object, without id or method, or with the id of an open request. */
 export const ExecServerBadFrame = z.object({
-  /** What was wrong. */
+  /** A description of the error. */
   error: z.object({ code: z.literal("bad_frame") }),
 });
 export type ExecServerBadFrame = z.infer<typeof ExecServerBadFrame>;
 
-/** What an exec server reads: lines of JSON, at most 8 MiB each. */
+/** The frames that an exec server reads: lines of JSON, at most 8 MiB each. */
 export const ExecClientFrame = z.union([ExecServerRequest, ExecServerCancel]);
 export type ExecClientFrame = z.infer<typeof ExecClientFrame>;
 
-/** What an exec server writes: lines of JSON, at most 8 MiB each. */
+/** The frames that an exec server writes: lines of JSON, at most 8 MiB each. */
 export const ExecServerFrame = z.union([
   ExecServerReady,
   ExecServerAnswer,

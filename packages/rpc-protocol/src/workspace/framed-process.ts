@@ -28,7 +28,7 @@ export class FramedProcess implements CommandEvents, WorkspaceProcess {
       this.#end = resolve;
       this.#fail = reject;
     });
-    // Not everybody waits for the end.
+    // Not every caller awaits the end, so its rejection is handled here.
     this.done.catch(() => {});
   }
 
@@ -46,7 +46,7 @@ export class FramedProcess implements CommandEvents, WorkspaceProcess {
       process.#processId = processId;
       process.pid = typeof pid === "number" ? pid : undefined;
     } catch (error) {
-      // Whatever was started there after all must not run on.
+      // If the command was started after all, it must not continue to run.
       if (!isWorkspaceError(error, "lost")) calls.cancel(id);
       calls.forget(id);
       throw error;
@@ -93,7 +93,7 @@ export class FramedProcess implements CommandEvents, WorkspaceProcess {
   async write(bytes: Uint8Array): Promise<void> {
     const processId = this.#processId;
     const pieces = [];
-    // All are sent at once, so that those of another call do not come between.
+    // Sends all pieces at once, so that those of another call do not come between them.
     for (let at = 0; at < bytes.length; at += MAX_PIECE_BYTES) {
       const data = encodeBytes(bytes.subarray(at, at + MAX_PIECE_BYTES));
       pieces.push(this.#calls.call("write_input", { processId, data }));

@@ -9,7 +9,7 @@ import type {
 } from "./workspace.ts";
 import { isWorkspaceError } from "./workspace-error.ts";
 
-/** Opens a sandbox behind frames; its connections end here. */
+/** Opens a sandbox behind frames; the host handles the connections of its commands. */
 export async function openFramedSandbox(
   calls: FrameCalls,
   { onConnection, ...params }: WorkspaceSandboxRequest,
@@ -30,12 +30,12 @@ export async function openFramedSandbox(
   }
 }
 
-/** The connections of one sandbox, by the events of its server. */
+/** The connections of one sandbox, driven by the events of its server. */
 class SandboxConnections implements CommandEvents {
   readonly #calls: FrameCalls;
   readonly #onConnection: WorkspaceSandboxRequest["onConnection"];
   readonly #open = new Map<number, OpenConnection>();
-  /** Fulfilled when the sandbox has ended, or its server is lost. */
+  /** Resolves when the sandbox has closed or its server is lost. */
   readonly ended: Promise<void>;
   #end: () => void = () => {};
 
@@ -77,7 +77,7 @@ class SandboxConnections implements CommandEvents {
   }
 }
 
-/** What comes from a command, in its order; each piece is acknowledged once it is taken. */
+/** The data from a command, in order; each piece is acknowledged once it is taken. */
 class OpenConnection {
   readonly #calls: FrameCalls;
   readonly #connectionId: number;
@@ -111,9 +111,9 @@ class OpenConnection {
   }
 }
 
-/** The end of a connection that its command holds. */
+/** The command's end of a connection. */
 function clientOf(calls: FrameCalls, connectionId: number): WorkspaceConnection {
-  // A connection that is gone, or a server, has said so by an event.
+  // Errors are ignored: a closed connection or a lost server is reported by an event.
   const call = async (method: string, more: object = {}): Promise<void> => {
     await calls.call(method, { connectionId, ...more }).catch(() => {});
   };

@@ -11,7 +11,7 @@ afterEach(() => {
 
 const whole = (line: Buffer) => [line];
 
-/** A workspace whose server is the test. */
+/** A workspace whose server is simulated by the test. */
 function alone() {
   const sent: Record<string, unknown>[] = [];
   const lost: string[] = [];
@@ -41,7 +41,7 @@ describe("FramedWorkspace", () => {
     await remote.dispose();
   });
 
-  it("says so when a large file changes while it is read", async () => {
+  it("fails if a large file changes while it is read", async () => {
     const memory = new MemoryWorkspace();
     memory.files.set("/work/large", new Uint8Array(MAX_PIECE_BYTES + 1));
     const { read } = memory;
@@ -55,7 +55,7 @@ describe("FramedWorkspace", () => {
     await remote.dispose();
   });
 
-  it("asks what the place is once", async () => {
+  it("requests the description of the workspace once", async () => {
     const { remote, sent } = framePipe(new MemoryWorkspace(), whole);
     await Promise.all([remote.describe(), remote.describe()]);
     await remote.describe();
@@ -63,7 +63,7 @@ describe("FramedWorkspace", () => {
     await remote.dispose();
   });
 
-  it("rejects at an abort at once, and cancels there", async () => {
+  it("rejects at once on an abort, and cancels the request on the server", async () => {
     const { workspace, sent } = alone();
     const controller = new AbortController();
     const reading = workspace.list("/", { signal: controller.signal }).catch(code);
@@ -76,7 +76,7 @@ describe("FramedWorkspace", () => {
     await workspace.dispose();
   });
 
-  it("gives up an upload that is aborted between its parts", async () => {
+  it("cancels an upload that is aborted between its parts", async () => {
     const memory = new MemoryWorkspace();
     const { remote, sent } = framePipe(memory, whole);
     const controller = new AbortController();
@@ -94,7 +94,7 @@ describe("FramedWorkspace", () => {
     await remote.dispose();
   });
 
-  it("ends a command by its signal, and knows how it ended", async () => {
+  it("ends a command by its signal, and reports how it ended", async () => {
     const { remote } = framePipe(new MemoryWorkspace(), whole);
     const controller = new AbortController();
     const { signal } = controller;
@@ -105,7 +105,7 @@ describe("FramedWorkspace", () => {
     await remote.dispose();
   });
 
-  it("is lost after two pings without an answer, with all that is open", async () => {
+  it("is lost after two unanswered pings, with everything that is open", async () => {
     vi.useFakeTimers();
     const { workspace, sent, lost } = alone();
     const reading = workspace.read("/a").catch(code);
@@ -124,7 +124,7 @@ describe("FramedWorkspace", () => {
     expect(sent.filter(({ method }) => method === "ping")).toHaveLength(3);
   });
 
-  it("holds output back at the pace of the listener, but not while an answer is due", async () => {
+  it("holds output back for a slow listener, but not while an answer is pending", async () => {
     const memory = new MemoryWorkspace();
     const { remote } = framePipe(memory, whole);
     const slow = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ describe("FramedWorkspace", () => {
     });
     await vi.waitFor(() => expect(memory.flooded).toBe(400));
     expect(taken).toBe(1);
-    // Its answer is behind output that is held back.
+    // Its answer is queued behind held-back output.
     expect(await remote.stat("/work")).toMatchObject({ kind: "directory" });
     slow.resolve();
     expect(await process.done).toEqual({ exitCode: 0 });
@@ -146,7 +146,7 @@ describe("FramedWorkspace", () => {
     await remote.dispose();
   });
 
-  it("survives any frames, and every call ends", async () => {
+  it("tolerates any frames, and every call ends", async () => {
     const id = fc.oneof(fc.nat(8), fc.string());
     const frame = fc.oneof(
       fc.record({ id, result: fc.jsonValue() }),

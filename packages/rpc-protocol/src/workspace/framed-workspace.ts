@@ -27,17 +27,17 @@ import { WorkspaceError } from "./workspace-error.ts";
 export interface FramedWorkspaceOptions extends FrameCallsOptions {
   readonly id: string;
   readonly cwd: string;
-  /** Whether the server has the method `search`. */
+  /** Whether the server supports `search`. */
   readonly canSearch: boolean;
-  /** Whether the server keeps commands. */
+  /** Whether the server can keep commands. */
   readonly isDurable?: boolean | undefined;
-  /** Whether the server opens sandboxes. */
+  /** Whether the server can open sandboxes. */
   readonly canEnclose?: boolean | undefined;
   /** Ends the connection. */
   readonly close?: (() => Promise<void>) | undefined;
 }
 
-/** How often a file that changes is read again. */
+/** How often to retry reading a file that changes meanwhile. */
 const maxReads = 3;
 
 /** A workspace behind frames (decision 62), over one connection. */
@@ -74,20 +74,20 @@ export class FramedWorkspace implements Workspace {
   }
 
   /**
-   * Takes what the server sent, whatever it is. Never throws.
+   * Takes any frame of the server. Never throws.
    *
-   * @returns when to hand over the next frame; undefined for at once
+   * @returns resolves when the next frame can be passed on; undefined if it can be at once
    */
   take(frame: unknown): void | Promise<void> {
     return this.#calls.take(frame);
   }
 
-  /** Notes that bytes came, of a frame that may take long. */
+  /** Records that bytes have arrived, possibly of a large frame that takes long. */
   heard(): void {
     this.#calls.heard();
   }
 
-  /** The connection is gone: everything that is open ends as `lost`, and so does each new call. */
+  /** The connection is closed: everything that is open ends as `lost`, and so does each new call. */
   lose(reason: string): void {
     this.#calls.lose(reason);
   }
@@ -97,7 +97,7 @@ export class FramedWorkspace implements Workspace {
     this.#calls.lose("it was closed");
   }
 
-  /** Asked once: a place does not change. */
+  /** Requested once, because the description of a workspace does not change. */
   async describe({ signal }: WorkspaceCall = {}): Promise<WorkspaceDescription> {
     if (signal?.aborted) throw new WorkspaceError("aborted");
     this.#description ??= this.#calls.call("describe", {}).then(asDescription);
@@ -151,7 +151,7 @@ export class FramedWorkspace implements Workspace {
         await answer;
       }
     } catch (error) {
-      // The parts that are there are of no use.
+      // Tells the server to discard the parts that have arrived.
       if (newestId !== undefined) this.#calls.cancel(newestId);
       throw error;
     }
@@ -173,7 +173,7 @@ export class FramedWorkspace implements Workspace {
   }
 
   spawn(options: WorkspaceSpawnOptions): Promise<WorkspaceProcess> {
-    // The server may have another folder.
+    // The server's own working directory may be a different one.
     const cwd = options.cwd ?? this.cwd;
     return FramedProcess.start(this.#calls, "spawn", { ...options, cwd });
   }
@@ -183,12 +183,12 @@ export class FramedWorkspace implements Workspace {
     return asBytes(await this.#calls.call("read", { path, ...params }, signal));
   }
 
-  /** A file that may be larger than one answer; undefined if it changed on the way. */
+  /** Reads a file that may be larger than one answer; undefined if it changed meanwhile. */
   async #readPieces(
     path: string,
     { offset = 0, length = Number.POSITIVE_INFINITY, ...access }: WorkspaceReadOptions,
   ): Promise<Uint8Array | undefined> {
-    // Sent together: that a file is small shows only in the answer.
+    // Sent together, because only the answer shows whether the file is small.
     const asked = this.stat(path, access).catch(() => undefined);
     const pieces: Uint8Array[] = [];
     let bytes = 0;

@@ -72,7 +72,7 @@ async function outcomeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 describe("a workspace behind frames", () => {
-  it("behaves as the workspace itself, however its lines are cut", async () => {
+  it("behaves like the workspace itself, however its lines are split", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 12 }),
@@ -95,7 +95,7 @@ describe("a workspace behind frames", () => {
     );
   });
 
-  it("refuses a frame that is longer than a line may be", () => {
+  it("refuses a frame that exceeds the maximum line length", () => {
     expect(() => encodeFrame({ data: "x".repeat(MAX_FRAME_BYTES) })).toThrow("Larger than a frame");
     const rest = MAX_FRAME_BYTES - JSON.stringify({ data: "" }).length;
     const line = encodeFrame({ data: "x".repeat(rest) });

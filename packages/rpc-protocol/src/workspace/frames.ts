@@ -6,17 +6,17 @@ import { WorkspaceError, type WorkspaceErrorCode, workspaceErrorTexts } from "./
 
 /** The version of the frames. */
 export const EXEC_PROTOCOL_VERSION = 1;
-/** The largest line, either way, without its line feed. */
+/** The maximum line length in either direction, without the line feed. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
-/** The most bytes of a file or of output in one frame. */
+/** The maximum size of file contents or output in one frame. */
 export const MAX_PIECE_BYTES = 4 * 1024 * 1024;
-/** The largest file that is read or written whole. */
+/** The maximum size of a file that is read or written as a whole. */
 export const MAX_FILE_BYTES = 2 * 1024 * 1024 * 1024;
 
-/** Names a request; a safe integer or a text. */
+/** The id of a request; a safe integer or a string. */
 export type FrameId = string | number;
 
-/** Sends a frame; a promise asks to wait before more is sent that can wait. */
+/** Sends a frame; a returned promise asks the sender to delay further frames that can wait. */
 type SendFrame<Frame> = (frame: Frame) => void | Promise<void>;
 
 export type SendToServer = SendFrame<ExecClientFrame>;
@@ -27,9 +27,9 @@ export function isFrameId(value: unknown): value is FrameId {
 }
 
 /**
- * A frame as a line.
+ * Encodes a frame as a line.
  *
- * @throws {WorkspaceError} `too_large`: it would be longer than a line may be
+ * @throws {WorkspaceError} `too_large`: it would exceed the maximum line length
  */
 export function encodeFrame(frame: object): string {
   const line = encodeLine(frame);
@@ -38,7 +38,7 @@ export function encodeFrame(frame: object): string {
   throw new WorkspaceError("too_large", "Larger than a frame may be (8 MiB)");
 }
 
-/** Cuts bytes into frames; other lines are undefined. */
+/** Splits bytes into frames; invalid lines are undefined. */
 export class FrameLines {
   readonly #decoder = new LineDecoder(MAX_FRAME_BYTES);
 
@@ -49,12 +49,12 @@ export class FrameLines {
   }
 }
 
-/** Bytes as base64, without a copy of them. */
+/** Encodes bytes as base64 without copying them first. */
 export function encodeBytes({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
 }
 
-/** How much of a message or path is sent. */
+/** The maximum length of a message or path in an error. */
 const maxMessageLength = 4096;
 const maxPathLength = 65_536;
 
@@ -64,7 +64,7 @@ export interface FrameError {
   path?: string;
 }
 
-/** An error for a frame; one of no workspace is `failed`. */
+/** Converts an error for a frame; an error that is not a workspace error becomes `failed`. */
 export function encodeError(error: unknown): FrameError {
   const { code, message, path } =
     error instanceof WorkspaceError
@@ -77,7 +77,7 @@ export function encodeError(error: unknown): FrameError {
   };
 }
 
-/** The error of a frame, whatever another program put there. */
+/** Reads the error in a frame, whatever another program has sent. */
 export function decodeError(value: unknown): WorkspaceError {
   const { code, message, path } = Object(value) as Readonly<Record<string, unknown>>;
   const isKnown = typeof code === "string" && Object.hasOwn(workspaceErrorTexts, code);

@@ -9,13 +9,13 @@ import type {
 import { WorkspaceError } from "./workspace-error.ts";
 
 /**
- * The members of a request, checked as they are read. By hand: a schema library would be most of an exec
- * server. `null` counts as absent.
+ * Reads and validates the members of a request. Hand-written, because a schema library would be most of an
+ * exec server. `null` counts as absent.
  */
 export class RequestParams {
   readonly #values: JsonObject;
 
-  /** @throws {WorkspaceError} `failed` when they are not an object */
+  /** @throws {WorkspaceError} `failed` if the value is not an object */
   constructor(values: unknown) {
     if (!isJsonObject(values ?? {})) throw wrong("params", "an object");
     this.#values = (values ?? {}) as JsonObject;
@@ -43,7 +43,7 @@ export class RequestParams {
     return this.#read(name, "true or false", isFlag);
   }
 
-  /** A whole number from 0 on. */
+  /** A whole number, 0 or greater. */
   count(name: string): number | undefined {
     return this.#read(name, "a whole number from 0 on", isCount);
   }
@@ -64,7 +64,7 @@ export class RequestParams {
   bytes(name: string): Uint8Array {
     const text = this.text(name);
     const bytes = Buffer.from(text, "base64");
-    // What is not base64 is left out by the decoder.
+    // The decoder skips characters that are not base64.
     if (bytes.length !== Buffer.byteLength(text, "base64")) throw wrong(name, "base64");
     return bytes;
   }
@@ -82,7 +82,7 @@ export class RequestParams {
     return this.#read("environment", "an object of strings and null", isEnvironment);
   }
 
-  /** For whom something is changed; both members or none. */
+  /** On behalf of which session something is changed; both members or none. */
   owner(): WorkspaceOwner | undefined {
     const session = this.optionalText("session");
     const epoch = this.count("epoch");
@@ -92,12 +92,12 @@ export class RequestParams {
     return { session, epoch: epoch ?? missing("epoch", "a whole number from 0 on") };
   }
 
-  /** The id of a kept command, which is the name of a folder there. */
+  /** The id of a kept command, which is also the name of a folder. */
   commandId(): string | undefined {
     return this.#read("commandId", nameRule, isSessionName);
   }
 
-  /** A name that is also that of a file or folder there. */
+  /** A name that is also used as the name of a file or folder. */
   name(name: string): string {
     return this.#read(name, nameRule, isSessionName) ?? missing(name, nameRule);
   }
@@ -108,7 +108,7 @@ export class RequestParams {
     return this.#read("sandbox", "{id, cwd}", isUse);
   }
 
-  /** What `open_sandbox` asks for. */
+  /** The parameters of `open_sandbox`. */
   sandboxRequest(): Omit<WorkspaceSandboxRequest, "onConnection"> {
     const isVariables = (value: unknown): value is Record<string, string> =>
       isJsonObject(value) && Object.values(value).every(isText);

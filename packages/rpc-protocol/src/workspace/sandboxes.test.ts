@@ -11,7 +11,7 @@ const request: Omit<WorkspaceSandboxRequest, "onConnection"> = {
   variables: { TOKEN: "placeholder" },
 };
 
-/** What one end was given. */
+/** The data that one end of a connection has received. */
 function recorder() {
   const got: string[] = [];
   const end: WorkspaceConnection = {
@@ -22,7 +22,7 @@ function recorder() {
   return { got, end };
 }
 
-/** A place that notes what it is asked for. */
+/** A workspace that records the sandbox requests it receives. */
 function enclosing() {
   const asked: WorkspaceSandboxRequest[] = [];
   const closed: string[] = [];
@@ -43,7 +43,7 @@ async function until(check: () => boolean): Promise<void> {
 }
 
 describe("a sandbox behind frames", () => {
-  it("is asked for whole, and its connections end at the host", async () => {
+  it("is requested with all its settings, and its connections end at the host", async () => {
     const { asked, closed, workspace } = enclosing();
     const { remote } = framePipe(workspace, (bytes) => [bytes.subarray(0, 7), bytes.subarray(7)]);
     const host = recorder();
@@ -73,7 +73,7 @@ describe("a sandbox behind frames", () => {
     expect(closed).toEqual(["s-1"]);
   });
 
-  it("holds back what the host does not take", async () => {
+  it("holds back data that the host does not take", async () => {
     const { asked, workspace } = enclosing();
     const { remote } = framePipe(workspace, (bytes) => [bytes]);
     const goOn = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ describe("a sandbox behind frames", () => {
     await more;
   });
 
-  it("closes what is open when its server is lost or ends", async () => {
+  it("closes open connections when its server is lost or ends", async () => {
     const { asked, closed, workspace } = enclosing();
     const { remote, server } = framePipe(workspace, (bytes) => [bytes]);
     const host = recorder();
@@ -114,7 +114,7 @@ describe("a server", () => {
     return answers;
   };
 
-  it("says what of a sandbox it does not understand", async () => {
+  it("reports the parts of a sandbox request that it does not understand", async () => {
     const { workspace } = enclosing();
     for (const [name, value] of [
       ["mode", "off"],
@@ -136,7 +136,7 @@ describe("a server", () => {
     expect(JSON.stringify(answer)).toContain('\\"sandbox\\"');
   });
 
-  it("knows no sandbox where its place makes none, and no connection that is gone", async () => {
+  it("refuses sandboxes if its workspace has none, and ignores closed connections", async () => {
     const plain = new MemoryWorkspace();
     expect(await ask(plain, { id: 1, method: "open_sandbox", params: request })).toMatchObject([
       { error: { code: "unsupported" } },

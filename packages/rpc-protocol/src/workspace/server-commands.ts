@@ -8,7 +8,7 @@ import type {
 } from "./workspace.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
-/** The commands that clients have started and that have not ended. */
+/** The commands started by clients that have not ended. */
 export class ServerCommands {
   readonly #send: SendToClient;
   readonly #processes = new Map<FrameId, WorkspaceProcess>();
@@ -24,7 +24,7 @@ export class ServerCommands {
     start: (onOutput: WorkspaceSpawnOptions["onOutput"]) => Promise<WorkspaceProcess>,
   ): Promise<ExecServerExit> {
     let isAnswered: () => void = () => {};
-    // Frames follow one another: the answer, the output, the end.
+    // Frames are sent in order: the answer, the output, the end.
     let sent = new Promise<void>((resolve) => {
       isAnswered = resolve;
     });
@@ -51,7 +51,7 @@ export class ServerCommands {
     };
   }
 
-  /** @throws {WorkspaceError} `not_found`: there is none, or it has ended */
+  /** @throws {WorkspaceError} `not_found` if there is no such command, or it has ended */
   get(processId: FrameId): WorkspaceProcess {
     const process = this.#processes.get(processId);
     if (process !== undefined) return process;

@@ -7,10 +7,10 @@ import type {
 } from "./workspace.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
-/** What of a connection is not acknowledged before it is held back. */
+/** The maximum amount of unacknowledged data before a connection is held back. */
 const windowBytes = 1024 * 1024;
 
-/** The sandboxes that clients have opened, and the connections of their commands. */
+/** The sandboxes opened by clients, and the connections of their commands. */
 export class ServerSandboxes {
   readonly #send: SendToClient;
   readonly #connections = new Map<FrameId, HeldConnection>();
@@ -20,7 +20,7 @@ export class ServerSandboxes {
     this.#send = send;
   }
 
-  /** Opens a sandbox and answers; resolves once it was cancelled and has ended. */
+  /** Opens a sandbox and answers; resolves once the sandbox was cancelled and has closed. */
   async run(
     id: FrameId,
     work: {
@@ -40,12 +40,12 @@ export class ServerSandboxes {
     return { id, event: "sandbox_end" };
   }
 
-  /** @throws {WorkspaceError} `not_found`: there is none, or it is gone */
+  /** @throws {WorkspaceError} `not_found` if there is no such connection, or it is closed */
   get(connectionId: FrameId): WorkspaceConnection {
     return this.#held(connectionId).client;
   }
 
-  /** Notes that the client has taken so much of a connection. */
+  /** Records how much of a connection's data the client has taken. */
   acknowledge(connectionId: FrameId, bytes: number): void {
     this.#held(connectionId).acknowledge(bytes);
   }
@@ -79,7 +79,7 @@ export class ServerSandboxes {
   }
 }
 
-/** A connection and what of it the client has not taken yet. */
+/** A connection, and the data that the client has not acknowledged yet. */
 class HeldConnection {
   readonly client: WorkspaceConnection;
   #waitingBytes = 0;

@@ -2,7 +2,7 @@ import { type FrameId, MAX_FILE_BYTES } from "./frames.ts";
 import type { Workspace, WorkspaceWriteOptions } from "./workspace.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
-/** A file that is written in parts; it replaces its target when it is finished. */
+/** A file that is written in parts; it replaces its target when it is complete. */
 export interface WorkspaceUpload {
   append(bytes: Uint8Array): Promise<void>;
   finish(): Promise<void>;
@@ -13,7 +13,7 @@ export type OpenUpload = (path: string, options: WorkspaceWriteOptions) => Promi
 
 /** One part of a file. */
 export interface FilePart {
-  /** The id of its request. */
+  /** The id of the request. */
   readonly id: FrameId;
   readonly upload: FrameId;
   readonly path: string;
@@ -24,15 +24,15 @@ export interface FilePart {
 
 interface Running {
   readonly path: string;
-  /** The parts so far, one after the other. */
+  /** The processing of the parts so far, one after the other. */
   work: Promise<void>;
   file: WorkspaceUpload | undefined;
   newestId: FrameId;
-  /** Why no more parts are taken. */
+  /** Why no more parts are accepted. */
   failure: WorkspaceError | undefined;
 }
 
-/** The files that arrive in parts. A file with a part that failed takes no more, and replaces nothing. */
+/** The uploads in progress. After a part has failed, an upload accepts no more parts and replaces nothing. */
 export class ServerUploads {
   readonly #open: OpenUpload;
   readonly #running = new Map<FrameId, Running>();
@@ -57,7 +57,7 @@ export class ServerUploads {
     return done;
   }
 
-  /** Gives up the file whose newest part came with this request. */
+  /** Discards the upload whose latest part was sent with this request. */
   cancel(id: FrameId): void {
     for (const running of this.#running.values()) {
       if (running.newestId === id) void this.#fail(running, new WorkspaceError("aborted"));
@@ -102,12 +102,12 @@ export class ServerUploads {
     running.failure ??= error;
     const { file } = running;
     running.file = undefined;
-    // What matters is why the file is not there.
+    // The original error matters, not one from discarding the file.
     await file?.discard().catch(() => {});
   }
 }
 
-/** For a workspace that writes files only whole: the parts are kept until the last one is there. */
+/** For a workspace that can only write whole files: keeps the parts in memory until the last one has arrived. */
 export function uploadsInMemory(workspace: Workspace): OpenUpload {
   return async (path, options) => {
     let parts: Uint8Array[] = [];

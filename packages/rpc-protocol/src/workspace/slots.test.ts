@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Slots } from "./slots.ts";
 
 describe("slots", () => {
-  it("let so many work at once, in order, also after one that failed", async () => {
+  it("limit the number of concurrent tasks, keep their order, and continue after a failure", async () => {
     const slots = new Slots(2);
     const started: number[] = [];
     let atOnce = 0;

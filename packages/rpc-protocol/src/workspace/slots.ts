@@ -1,4 +1,4 @@
-/** Lets so many pieces of work run at once; the others wait, in the order of the calls. */
+/** Limits the number of tasks that run at once; the others wait in the order of the calls. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class Slots {
       return await work();
     } finally {
       const next = this.#waiting.shift();
-      // Pass the slot on directly, so that no later call can take it.
+      // Passes the slot on directly, so that no later call can take it.
       if (next === undefined) this.#free += 1;
       else next();
     }

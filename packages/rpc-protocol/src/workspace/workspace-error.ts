@@ -1,4 +1,4 @@
-/** Every code of a {@link WorkspaceError}, and its text when the place says nothing better. */
+/** Every code of a {@link WorkspaceError}, and its text if the workspace supplies none. */
 export const workspaceErrorTexts = {
   not_found: "No such file or folder",
   exists: "There is something at this path already",
@@ -18,11 +18,11 @@ export const workspaceErrorTexts = {
 
 export type WorkspaceErrorCode = keyof typeof workspaceErrorTexts;
 
-/** The error of every method of a {@link Workspace}. */
+/** The error with which every method of a {@link Workspace} rejects. */
 export class WorkspaceError extends Error {
   override readonly name = "WorkspaceError";
   readonly code: WorkspaceErrorCode;
-  /** The path that it is about; for `not_allowed` the one that was really opened. */
+  /** The affected path; for `not_allowed`, the path that would really have been opened. */
   readonly path: string | undefined;
 
   constructor(

@@ -25,7 +25,7 @@ async function settled(): Promise<void> {
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 describe("WorkspaceServer", () => {
-  it("answers with the results of the document", async () => {
+  it("answers with the results shown in the document", async () => {
     const { ask } = serve();
     const call = async (method: string, params: object) =>
       (await ask({ id: 1, method, params }))[0];
@@ -50,7 +50,7 @@ describe("WorkspaceServer", () => {
     expect(await call("describe", {})).toMatchObject({ id: 1, result: { platform: "linux" } });
   });
 
-  it("answers an unknown method with unsupported, and wrong members by their names", async () => {
+  it("answers an unknown method with unsupported, and names invalid members", async () => {
     const { ask } = serve();
     expect(await ask({ id: "a", method: "toString" })).toMatchObject([
       { id: "a", error: { code: "unsupported" } },
@@ -75,7 +75,7 @@ describe("WorkspaceServer", () => {
     }
   });
 
-  it("answers what is not a request with bad_frame, and the next counts", async () => {
+  it("answers an invalid request with bad_frame, and continues with the next", async () => {
     const { ask } = serve();
     for (const frame of [undefined, [], 5, {}, { id: 1 }, { id: {}, method: "ping" }]) {
       expect(await ask(frame)).toEqual([{ error: { code: "bad_frame" } }]);
@@ -85,7 +85,7 @@ describe("WorkspaceServer", () => {
     expect(await ask({ id: 2, method: "ping" })).toEqual([{ id: 2, result: {} }]);
   });
 
-  it("answers spawn at once, then sends its output and its end", async () => {
+  it("answers spawn at once, then sends output and end", async () => {
     const { ask, server } = serve();
     const params = { command: "echo hi" };
     expect(await ask({ id: 4, method: "spawn", params })).toEqual([
@@ -106,7 +106,7 @@ describe("WorkspaceServer", () => {
     ]);
   });
 
-  it("replaces a file by the last part of an upload, and by none that lacks a part", async () => {
+  it("replaces a file with the last part of an upload, but not if a part is missing", async () => {
     const { ask, workspace } = serve();
     const part = (data: string, more: object = {}) =>
       ask({
@@ -125,7 +125,7 @@ describe("WorkspaceServer", () => {
     expect(String(Buffer.from(workspace.files.get("/work/a") ?? []))).toBe("one two three");
   });
 
-  it("gives at most 4 MiB of a file in one answer", async () => {
+  it("returns at most 4 MiB of a file in one answer", async () => {
     const { ask, workspace } = serve();
     workspace.files.set("/work/large", new Uint8Array(MAX_PIECE_BYTES + 5));
     const [answer] = await ask({ id: 1, method: "read", params: { path: "/work/large" } });
@@ -133,7 +133,7 @@ describe("WorkspaceServer", () => {
     expect(Buffer.from(data, "base64")).toHaveLength(MAX_PIECE_BYTES);
   });
 
-  it("says too_large when names do not fit in a line, and cuts what was found", async () => {
+  it("answers too_large if names do not fit in a line, and truncates matches", async () => {
     const workspace = new MemoryWorkspace();
     const name = "n".repeat(250);
     for (let count = 0; count < 40_000; count += 1) {
@@ -171,7 +171,7 @@ describe("WorkspaceServer", () => {
     expect(workspace.running).toBe(0);
   });
 
-  it("ends its commands with itself and sends nothing more", async () => {
+  it("ends its commands when it ends, and sends nothing more", async () => {
     const { ask, server, sent, workspace } = serve();
     await ask({ id: 1, method: "spawn", params: { command: "wait" } });
     const before = sent.length;
@@ -180,7 +180,7 @@ describe("WorkspaceServer", () => {
     expect(sent).toHaveLength(before);
   });
 
-  it("answers each request once, whatever else comes, in any order and pieces", async () => {
+  it("answers each request once, whatever else arrives, in any order and splitting", async () => {
     const id = fc.oneof(fc.nat(3), fc.constantFrom("a", "b"));
     const params = fc.oneof(
       fc.record({ path: fc.constantFrom("/work", "/work/a") }),
@@ -215,7 +215,7 @@ describe("WorkspaceServer", () => {
           }
           if (at % 5 === 0) await settled();
         }
-        // What still runs is ended, so that it answers, too.
+        // Ends what is still running, so that it is answered, too.
         for (const each of [0, 1, 2, 3, "a", "b"]) server.take({ cancel: each });
         await settled();
         const requests = taken.filter(

@@ -29,13 +29,13 @@ import type {
 import { WorkspaceError } from "./workspace-error.ts";
 
 export interface WorkspaceServerOptions {
-  /** Opens a file that arrives in parts; by default the parts are kept in memory. */
+  /** Opens a file that arrives in parts; by default, the parts are kept in memory. */
   readonly openUpload?: OpenUpload | undefined;
 }
 
-/** How many large answers are made at once: they wait in memory for the reader. */
+/** How many large answers are prepared at once, because they wait in memory for the reader. */
 const parallelAnswers = 8;
-/** The rest of a line with an answer. */
+/** The space for the rest of a line with an answer. */
 const frameRoom = 1024;
 
 const largeAnswers: ReadonlySet<string> = new Set(["list", "read", "search"]);
@@ -58,7 +58,7 @@ export class WorkspaceServer {
   readonly #commands: ServerCommands;
   readonly #sandboxes: ServerSandboxes;
   readonly #open = new Map<FrameId, AbortController>();
-  /** Requests whose commands go on when the client is gone. */
+  /** Requests whose commands continue after the client has left. */
   readonly #kept = new Set<FrameId>();
   readonly #running = new Map<FrameId, Promise<void>>();
   readonly #slots = new Slots(parallelAnswers);
@@ -72,21 +72,21 @@ export class WorkspaceServer {
     this.#sandboxes = new ServerSandboxes(this.#send);
   }
 
-  /** Takes what a client sent, whatever it is. Never throws. */
+  /** Takes any frame of a client. Never throws. */
   take(frame: unknown): void {
     if (this.#hasEnded) return;
     const { id, method, params, cancel } = isJsonObject(frame) ? frame : {};
     if (id === undefined && method === undefined && isFrameId(cancel)) this.#cancel(cancel);
     else if (isFrameId(id) && typeof method === "string" && !this.#open.has(id)) {
       const work = this.#run(id, method, params).finally(() => {
-        // The client may have used the id again.
+        // The client may have reused the id.
         if (this.#running.get(id) === work) this.#running.delete(id);
       });
       this.#running.set(id, work);
     } else void this.#send({ error: { code: "bad_frame" } });
   }
 
-  /** Ends what is open, but for kept commands; nothing is sent any more. */
+  /** Ends everything that is open, except for kept commands; sends nothing more. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     const ending: Promise<void>[] = [];
@@ -110,7 +110,7 @@ export class WorkspaceServer {
     this.#open.set(id, controller);
     const work = async (): Promise<void> => {
       const frame = await this.#answer({ id, method, params, signal });
-      // From here on a client may use the id again.
+      // From here on, a client may reuse the id.
       this.#open.delete(id);
       this.#kept.delete(id);
       await this.#send(frame);
@@ -290,7 +290,7 @@ function change(params: RequestParams, signal: AbortSignal): WorkspaceChange {
   return { ...access(params, signal), ...params.owner() };
 }
 
-/** Whether values fit in one line with an answer. */
+/** Whether values fit in one line of an answer. */
 function fits(values: readonly unknown[]): boolean {
   return Buffer.byteLength(JSON.stringify(values)) <= MAX_FRAME_BYTES - frameRoom;
 }

@@ -6,7 +6,7 @@ import { WorkspaceServer } from "../workspace-server.ts";
 export interface FramePipe {
   readonly remote: FramedWorkspace;
   readonly server: WorkspaceServer;
-  /** Lines to the server, in their order. */
+  /** The lines sent to the server, in order. */
   readonly sent: string[];
 }
 

@@ -21,7 +21,7 @@ export class MemoryWorkspace implements Workspace {
   readonly cwd = "/work";
   readonly files = new Map<string, Uint8Array>();
   readonly folders = new Set<string>(["/", "/work"]);
-  /** Chunks that the listener of `flood` has taken. */
+  /** The number of chunks that the listener of `flood` has taken. */
   flooded = 0;
   running = 0;
 
