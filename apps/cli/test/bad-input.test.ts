@@ -23,16 +23,19 @@ async function checkAll(lines: readonly { line: string; field: string; title: st
 }
 
 describe("a command with a wrong field", () => {
-  it.each(Object.keys(commands))("%s: gets one error that names the field and changes nothing", async (name) => {
-    const bad = cases.filter(({ command }) => command.type === name);
-    expect(bad).not.toEqual([]);
-    await checkAll(
-      bad.map(({ command, ...rest }) => ({
-        line: JSON.stringify({ id: "bad", ...command }),
-        ...rest,
-      })),
-    );
-  });
+  it.each(Object.keys(commands))(
+    "%s: gets one error that names the field and changes nothing",
+    async (name) => {
+      const bad = cases.filter(({ command }) => command.type === name);
+      expect(bad).not.toEqual([]);
+      await checkAll(
+        bad.map(({ command, ...rest }) => ({
+          line: JSON.stringify({ id: "bad", ...command }),
+          ...rest,
+        })),
+      );
+    },
+  );
 
   it("is tested for every field in the table of commands", () => {
     const fields = new Set(cases.map(({ command, field }) => `${command.type} ${field}`));

@@ -59,13 +59,16 @@ describe("the published schema in a strict validator", () => {
     },
   );
 
-  it.each(["Pi", "Pisces", "OhMyPi", "CoMono"])("allows the start of a tool call as in %s", (name) => {
-    const assistantMessageEvent = { type: "toolcall_start", contentIndex: 1, partial: reply };
-    const frame = { type: "message_update", message: reply, assistantMessageEvent };
-    expect(isValid(`${name}HostFrame`, frame)).toBe(true);
-    const { contentIndex: _, ...nowhere } = assistantMessageEvent;
-    expect(isValid(`${name}HostFrame`, { ...frame, assistantMessageEvent: nowhere })).toBe(false);
-  });
+  it.each(["Pi", "Pisces", "OhMyPi", "CoMono"])(
+    "allows the start of a tool call as in %s",
+    (name) => {
+      const assistantMessageEvent = { type: "toolcall_start", contentIndex: 1, partial: reply };
+      const frame = { type: "message_update", message: reply, assistantMessageEvent };
+      expect(isValid(`${name}HostFrame`, frame)).toBe(true);
+      const { contentIndex: _, ...nowhere } = assistantMessageEvent;
+      expect(isValid(`${name}HostFrame`, { ...frame, assistantMessageEvent: nowhere })).toBe(false);
+    },
+  );
 
   it("accepts an entry of an unknown type, but requires the members of known types", () => {
     const node = { id: "a", parentId: null, timestamp: "2026-01-01T00:00:00.000Z" };

@@ -22,14 +22,17 @@ function* mutations(value: unknown): Generator<unknown> {
 }
 
 describe("the published schema", () => {
-  it.each(Object.entries(frames))("allows a documented %s and rejects each mutation of it", (_, frame) => {
-    expect(schemaViolation("PiHostFrame", frame)).toBeUndefined();
-    const changed = [...mutations(frame), { ...frame, more: 1 }, { ...frame, type: "other" }];
-    expect(changed.length).toBeGreaterThan(5);
-    for (const mutated of changed) {
-      expect(schemaViolation("PiHostFrame", mutated), JSON.stringify(mutated)).toBeDefined();
-    }
-  });
+  it.each(Object.entries(frames))(
+    "allows a documented %s and rejects each mutation of it",
+    (_, frame) => {
+      expect(schemaViolation("PiHostFrame", frame)).toBeUndefined();
+      const changed = [...mutations(frame), { ...frame, more: 1 }, { ...frame, type: "other" }];
+      expect(changed.length).toBeGreaterThan(5);
+      for (const mutated of changed) {
+        expect(schemaViolation("PiHostFrame", mutated), JSON.stringify(mutated)).toBeDefined();
+      }
+    },
+  );
 
   it("is checked against every frame that a test receives", async () => {
     const check = new SchemaCheck({ arguments: ["--mode", "rpc"], variables: {} });

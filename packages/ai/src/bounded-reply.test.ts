@@ -39,21 +39,24 @@ function* endless(piece: string): Generator<string> {
 }
 
 describe("boundReplies", () => {
-  it.each(["\n", "\r", "\r\n"])("passes on complete events of lines that end with %j", async (end) => {
-    const events = [
-      `data: 1${end}${end}`,
-      `event: x${end}data: 2${end}${end}`,
-      `: note${end}${end}`,
-    ];
-    const whole = events.join("");
-    const bytewise = await chunksOf(await reply(whole).response);
-    expect(bytewise.join("")).toBe(whole);
-    // The line feed of the last pair may arrive separately.
-    expect(bytewise.filter((chunk) => chunk !== "\n")).toHaveLength(3);
-    expect(await chunksOf(await reply([whole]).response)).toEqual([whole]);
-    const cut = await chunksOf(await reply([whole.slice(0, 9), whole.slice(9)]).response);
-    expect(cut.join("")).toBe(whole);
-  });
+  it.each(["\n", "\r", "\r\n"])(
+    "passes on complete events of lines that end with %j",
+    async (end) => {
+      const events = [
+        `data: 1${end}${end}`,
+        `event: x${end}data: 2${end}${end}`,
+        `: note${end}${end}`,
+      ];
+      const whole = events.join("");
+      const bytewise = await chunksOf(await reply(whole).response);
+      expect(bytewise.join("")).toBe(whole);
+      // The line feed of the last pair may arrive separately.
+      expect(bytewise.filter((chunk) => chunk !== "\n")).toHaveLength(3);
+      expect(await chunksOf(await reply([whole]).response)).toEqual([whole]);
+      const cut = await chunksOf(await reply([whole.slice(0, 9), whole.slice(9)]).response);
+      expect(cut.join("")).toBe(whole);
+    },
+  );
 
   it("keeps the bytes after the last event", async () => {
     expect(await chunksOf(await reply(["data: 1\n\nda", "ta: 2"]).response)).toEqual([

@@ -451,37 +451,40 @@ describe("a ChatGPT plan", () => {
 describe("Copilot", () => {
   const image = { type: "image", data: "aGk=", mimeType: "image/png" } as const;
 
-  it.each(plans.slice(1))("$title receives the initiator, and whether there are images", async (plan) => {
-    await using server = await serve(plan);
-    const model = { ...modelOf(server, plan), headers: { "Editor-Version": "vscode/9" } };
-    const options = await plan.options(server);
-    const send = sender();
-    const { message } = await send(model, [user("Look")], options);
-    await send(model, [user("Look"), message, ...answers(message)], options);
-    await send(model, [user("Again")], { ...options, initiator: "agent" });
-    await send(model, [{ role: "user", content: [image], timestamp: 1 }], options);
-    const sent = server.requests.map(({ headers }) => headers);
-    expect(sent.map((headers) => headers["x-initiator"])).toEqual([
-      "user",
-      "agent",
-      "agent",
-      "user",
-    ]);
-    expect(sent.map((headers) => headers["copilot-vision-request"])).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      "true",
-    ]);
-    expect(sent[0]).toMatchObject({
-      authorization: "Bearer tid=1;proxy-ep=proxy.example",
-      "editor-version": "vscode/9",
-      "editor-plugin-version": expect.stringMatching(/^copilot-chat/),
-      "copilot-integration-id": "vscode-chat",
-      "openai-intent": "conversation-edits",
-    });
-    expect(sent[0]).not.toHaveProperty("x-api-key");
-  });
+  it.each(plans.slice(1))(
+    "$title receives the initiator, and whether there are images",
+    async (plan) => {
+      await using server = await serve(plan);
+      const model = { ...modelOf(server, plan), headers: { "Editor-Version": "vscode/9" } };
+      const options = await plan.options(server);
+      const send = sender();
+      const { message } = await send(model, [user("Look")], options);
+      await send(model, [user("Look"), message, ...answers(message)], options);
+      await send(model, [user("Again")], { ...options, initiator: "agent" });
+      await send(model, [{ role: "user", content: [image], timestamp: 1 }], options);
+      const sent = server.requests.map(({ headers }) => headers);
+      expect(sent.map((headers) => headers["x-initiator"])).toEqual([
+        "user",
+        "agent",
+        "agent",
+        "user",
+      ]);
+      expect(sent.map((headers) => headers["copilot-vision-request"])).toEqual([
+        undefined,
+        undefined,
+        undefined,
+        "true",
+      ]);
+      expect(sent[0]).toMatchObject({
+        authorization: "Bearer tid=1;proxy-ep=proxy.example",
+        "editor-version": "vscode/9",
+        "editor-plugin-version": expect.stringMatching(/^copilot-chat/),
+        "copilot-integration-id": "vscode-chat",
+        "openai-intent": "conversation-edits",
+      });
+      expect(sent[0]).not.toHaveProperty("x-api-key");
+    },
+  );
 
   it("is reached at the address that the login supplies", async () => {
     const [, plan] = plans;

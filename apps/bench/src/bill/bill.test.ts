@@ -43,7 +43,9 @@ describe.each(vendorChoices)("with $vendor", (vendor) => {
     expect(costUsd).toBeLessThan(kept * 1.02);
   });
 
-  it("changes no block that was already sent, and pays for a pause", { timeout: 60_000 }, async () => {
+  it("changes no block that was already sent, and pays for a pause", {
+    timeout: 60_000,
+  }, async () => {
     const { requests } = await play(shortWork, fromSources, vendor);
     expect(requests).toHaveLength(20);
     // After a pause longer than the cache lifetime, results may be cleared, because everything is sent again anyway.
@@ -61,10 +63,13 @@ describe.each(vendorChoices)("with $vendor", (vendor) => {
 
 const files = costFiles(readBillData("bill"), readBillData("bill-before"));
 
-it.each([...files])("%s matches the kept run (update with npx -y pnpm@12 bench:pages)", (name, text) => {
-  const path = fileURLToPath(new URL(`../../../../docs/${name}`, import.meta.url));
-  expect(readFileSync(path, "utf8")).toBe(text);
-});
+it.each([...files])(
+  "%s matches the kept run (update with npx -y pnpm@12 bench:pages)",
+  (name, text) => {
+    const path = fileURLToPath(new URL(`../../../../docs/${name}`, import.meta.url));
+    expect(readFileSync(path, "utf8")).toBe(text);
+  },
+);
 
 it("has a value for every trajectory and vendor", () => {
   const { costs } = readBillData("bill");

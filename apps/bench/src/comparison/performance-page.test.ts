@@ -8,10 +8,13 @@ import { scenarios } from "./scenarios/index.ts";
 
 const files = performanceFiles(readComparisonData());
 
-it.each([...files])("%s matches the kept run (update with npx -y pnpm@12 bench:pages)", (name, text) => {
-  const path = fileURLToPath(new URL(`../../../../docs/${name}`, import.meta.url));
-  expect(readFileSync(path, "utf8")).toBe(text);
-});
+it.each([...files])(
+  "%s matches the kept run (update with npx -y pnpm@12 bench:pages)",
+  (name, text) => {
+    const path = fileURLToPath(new URL(`../../../../docs/${name}`, import.meta.url));
+    expect(readFileSync(path, "utf8")).toBe(text);
+  },
+);
 
 it("shows every row in exactly one picture", () => {
   const shown = plots.flatMap(({ rows }) => Object.keys(rows));

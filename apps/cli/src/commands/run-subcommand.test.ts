@@ -34,11 +34,14 @@ const refusal = async (...words: string[]): Promise<string> => {
 };
 
 describe("the first word", () => {
-  it.each(subcommands.map(({ name }) => name))("accepts %s as a command only in first position", async (name) => {
-    expect(await refusal("--offline", name)).toContain("must be the first word");
-    expect(await refusal("-p", name)).toBe("");
-    expect(await refusal("hello", name)).toBe("");
-  });
+  it.each(subcommands.map(({ name }) => name))(
+    "accepts %s as a command only in first position",
+    async (name) => {
+      expect(await refusal("--offline", name)).toContain("must be the first word");
+      expect(await refusal("-p", name)).toBe("");
+      expect(await refusal("hello", name)).toBe("");
+    },
+  );
 
   it("is rejected when it misspells a command", async () => {
     expect(await refusal("instal", "npm:thing", "-l")).toContain("the nearest is install");

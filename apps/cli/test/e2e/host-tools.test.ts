@@ -32,40 +32,43 @@ describe("a client's tool that is passed to subagents", () => {
     ["in a host of its own", {}, {}],
     ["in a copy of the working tree", {}, { isolated: true }],
     ["in a host that a setting starts", { "task.command": [execPath, binPath] }, {}],
-  ])("is called with the ids of the subagents, unlike any other tool: %s", async (_, settings, task) => {
-    const at = place(settings, task);
-    await using client = new RpcClient({
-      command: [execPath, binPath],
-      cwd: at.cwd,
-      env: at.variables,
-      args: at.arguments.slice(2),
-    });
-    onTestFinished(() => at.remove());
-    const calls: unknown[] = [];
-    const results: unknown[] = [];
-    await client.start();
-    await client.setSubagentSubscription("all");
-    client.onEvent((event) => {
-      if (event.type === "subagent_event") results.push(event.event);
-    });
-    const tools = [shared, own].map((tool) =>
-      defineTool({
-        ...tool,
-        parameters: z.object({ number: z.number().optional() }),
-        execute: ({ number }, { agentId }) => {
-          calls.push([tool.name, number, agentId]);
-          return "It is open.";
-        },
-      }),
-    );
-    await client.setHostTools(tools);
-    const { status } = await client.promptAndWait("start");
-    expect(status).toBe("completed");
-    expect(calls).toEqual([["ticket", 7, "out/in"]]);
-    const seen = JSON.stringify(results);
-    expect(seen).toContain("Tool private not found");
-    expect(seen).toContain("It is open.");
-  });
+  ])(
+    "is called with the ids of the subagents, unlike any other tool: %s",
+    async (_, settings, task) => {
+      const at = place(settings, task);
+      await using client = new RpcClient({
+        command: [execPath, binPath],
+        cwd: at.cwd,
+        env: at.variables,
+        args: at.arguments.slice(2),
+      });
+      onTestFinished(() => at.remove());
+      const calls: unknown[] = [];
+      const results: unknown[] = [];
+      await client.start();
+      await client.setSubagentSubscription("all");
+      client.onEvent((event) => {
+        if (event.type === "subagent_event") results.push(event.event);
+      });
+      const tools = [shared, own].map((tool) =>
+        defineTool({
+          ...tool,
+          parameters: z.object({ number: z.number().optional() }),
+          execute: ({ number }, { agentId }) => {
+            calls.push([tool.name, number, agentId]);
+            return "It is open.";
+          },
+        }),
+      );
+      await client.setHostTools(tools);
+      const { status } = await client.promptAndWait("start");
+      expect(status).toBe("completed");
+      expect(calls).toEqual([["ticket", 7, "out/in"]]);
+      const seen = JSON.stringify(results);
+      expect(seen).toContain("Tool private not found");
+      expect(seen).toContain("It is open.");
+    },
+  );
 });
 
 it("has its call cancelled with the run, and a late result is ignored", async () => {

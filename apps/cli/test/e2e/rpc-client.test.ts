@@ -69,16 +69,13 @@ function deltaOf(event: SessionEvent): string | undefined {
 }
 
 describe("our client and the built host", () => {
-  it.each(slice(loopbackApis, 4))(
-    "report the same reply in both forms, over %s",
-    async (api) => {
-      const inFull = await eventsOf(api, "full");
-      expect(await eventsOf(api, "delta")).toEqual(inFull);
-      // A reply over Converse has no id.
-      const hasId = api !== "bedrock-converse-stream";
-      expect(JSON.stringify(inFull).includes('"responseId":"some"')).toBe(hasId);
-    },
-  );
+  it.each(slice(loopbackApis, 4))("report the same reply in both forms, over %s", async (api) => {
+    const inFull = await eventsOf(api, "full");
+    expect(await eventsOf(api, "delta")).toEqual(inFull);
+    // A reply over Converse has no id.
+    const hasId = api !== "bedrock-converse-stream";
+    expect(JSON.stringify(inFull).includes('"responseId":"some"')).toBe(hasId);
+  });
 
   it.each(protocolNames)("work together if the environment says %s", async (protocol) => {
     const client = await start(hello, { env: { PI_RPC_PROTOCOL: protocol } });
@@ -212,42 +209,45 @@ describe("our client and the built host", () => {
     expect(diagnostics).toEqual([expect.stringContaining("noSuchSetting")]);
   });
 
-  it.each(["delta", "full"] as const)("wait and rebuild replies with a filter, in %s", async (stream) => {
-    const client = await start(byLastWord, { stream });
-    const types: string[] = [];
-    const texts: string[] = [];
-    client.onEvent((event) => {
-      types.push(event.type);
-      if (event.type !== "message_update" || event.message.role !== "assistant") return;
-      const [block] = event.message.content;
-      if (block?.type === "text") texts.push(block.text);
-    });
-    await client.setEventFilter(["message_update", "agent_end"]);
-    for (const word of ["one", "two"]) {
-      const { text } = await client.promptAndWait(word, { timeoutMs: 20_000 });
-      expect(text).toBe(`You said: ${word}`);
-      expect(texts.at(-1)).toBe(text);
-    }
-    expect(new Set(types)).toEqual(new Set(["message_update", "agent_end"]));
-    await client.request("initialize", { events: [] });
-    types.length = 0;
-    await client.prompt("bash sleep 0.2");
-    await client.waitForIdle(20_000);
-    expect(types).toEqual([]);
-    const wrong = client.request("set_event_filter", { events: 7 } as never);
-    await expect(wrong).rejects.toBeInstanceOf(RpcError);
-    await client.promptAndWait("three");
-    expect(types).toEqual([]);
-    await client.setEventFilter();
-    await client.promptAndWait("four");
-    expect(types).toContain("agent_start");
-    types.length = 0;
-    await client.request("initialize", { events: ["agent_end"] });
-    await client.request("initialize", { stream });
-    await client.promptAndWait("five");
-    expect(types).toEqual(["agent_end"]);
-    await client.request("initialize", { events: null });
-    await client.promptAndWait("six");
-    expect(types).toContain("agent_start");
-  });
+  it.each(["delta", "full"] as const)(
+    "wait and rebuild replies with a filter, in %s",
+    async (stream) => {
+      const client = await start(byLastWord, { stream });
+      const types: string[] = [];
+      const texts: string[] = [];
+      client.onEvent((event) => {
+        types.push(event.type);
+        if (event.type !== "message_update" || event.message.role !== "assistant") return;
+        const [block] = event.message.content;
+        if (block?.type === "text") texts.push(block.text);
+      });
+      await client.setEventFilter(["message_update", "agent_end"]);
+      for (const word of ["one", "two"]) {
+        const { text } = await client.promptAndWait(word, { timeoutMs: 20_000 });
+        expect(text).toBe(`You said: ${word}`);
+        expect(texts.at(-1)).toBe(text);
+      }
+      expect(new Set(types)).toEqual(new Set(["message_update", "agent_end"]));
+      await client.request("initialize", { events: [] });
+      types.length = 0;
+      await client.prompt("bash sleep 0.2");
+      await client.waitForIdle(20_000);
+      expect(types).toEqual([]);
+      const wrong = client.request("set_event_filter", { events: 7 } as never);
+      await expect(wrong).rejects.toBeInstanceOf(RpcError);
+      await client.promptAndWait("three");
+      expect(types).toEqual([]);
+      await client.setEventFilter();
+      await client.promptAndWait("four");
+      expect(types).toContain("agent_start");
+      types.length = 0;
+      await client.request("initialize", { events: ["agent_end"] });
+      await client.request("initialize", { stream });
+      await client.promptAndWait("five");
+      expect(types).toEqual(["agent_end"]);
+      await client.request("initialize", { events: null });
+      await client.promptAndWait("six");
+      expect(types).toContain("agent_start");
+    },
+  );
 });

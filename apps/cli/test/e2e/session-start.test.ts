@@ -45,11 +45,14 @@ it("--session-id creates the session at first and opens it from then on", async 
   expect(sessionsOf(place)).toHaveLength(2);
 });
 
-it.each(["--continue", "--resume"])("%s=FILE opens that file instead of the latest", async (flag) => {
-  const place = keptPlace();
-  await say(place, "in the file", "--session", "../a.jsonl");
-  await say(place, "in the latest");
-  const { said } = await say(place, "more", `${flag}=${join(place.folder, "a.jsonl")}`);
-  expect(said).toContain("in the file");
-  expect(said).not.toContain("in the latest");
-});
+it.each(["--continue", "--resume"])(
+  "%s=FILE opens that file instead of the latest",
+  async (flag) => {
+    const place = keptPlace();
+    await say(place, "in the file", "--session", "../a.jsonl");
+    await say(place, "in the latest");
+    const { said } = await say(place, "more", `${flag}=${join(place.folder, "a.jsonl")}`);
+    expect(said).toContain("in the file");
+    expect(said).not.toContain("in the latest");
+  },
+);

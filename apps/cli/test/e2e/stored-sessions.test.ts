@@ -49,27 +49,30 @@ it("opens sessions of projects with any name, and refuses file paths", async () 
   expect(JSON.stringify(data)).toContain("hello");
 });
 
-it.each([true, false])("uses a store named by the project only with approve: %s", async (approve) => {
-  const { ask, place } = start(["--sessions"], { "session.store": undefined });
-  const store = `${join(place.folder, "store.mjs")}?in=${join(place.folder, "own")}`;
-  mkdirSync(join(place.cwd, ".pi"));
-  writeFileSync(
-    join(place.cwd, ".pi", "settings.json"),
-    JSON.stringify({ "session.store": store }),
-  );
-  const key = { durableSessionId: "order-42", projectKey: "team/shop" };
-  const opened = await ask({ type: "open_session", cwd: place.cwd, approve, ...key });
-  if (!approve) {
-    expect(opened).toMatchObject({ code: "invalid_params" });
-    expect(opened.error).toContain("projectKey");
-    return;
-  }
-  expect(opened).toMatchObject({ success: true, data: { state: { sessionId: "order-42" } } });
-  const path = join(place.cwd, "a.jsonl");
-  expect(
-    await ask({ type: "open_session", cwd: place.cwd, approve, sessionPath: path }),
-  ).toMatchObject({ success: false, code: "invalid_params" });
-});
+it.each([true, false])(
+  "uses a store named by the project only with approve: %s",
+  async (approve) => {
+    const { ask, place } = start(["--sessions"], { "session.store": undefined });
+    const store = `${join(place.folder, "store.mjs")}?in=${join(place.folder, "own")}`;
+    mkdirSync(join(place.cwd, ".pi"));
+    writeFileSync(
+      join(place.cwd, ".pi", "settings.json"),
+      JSON.stringify({ "session.store": store }),
+    );
+    const key = { durableSessionId: "order-42", projectKey: "team/shop" };
+    const opened = await ask({ type: "open_session", cwd: place.cwd, approve, ...key });
+    if (!approve) {
+      expect(opened).toMatchObject({ code: "invalid_params" });
+      expect(opened.error).toContain("projectKey");
+      return;
+    }
+    expect(opened).toMatchObject({ success: true, data: { state: { sessionId: "order-42" } } });
+    const path = join(place.cwd, "a.jsonl");
+    expect(
+      await ask({ type: "open_session", cwd: place.cwd, approve, sessionPath: path }),
+    ).toMatchObject({ success: false, code: "invalid_params" });
+  },
+);
 
 it("provides statistics and a page for a session without a file", async () => {
   const { host, ask, place } = start(["--session-id", "shown"]);

@@ -78,7 +78,9 @@ describeWith(bubblewrapIsMissing)("a program in the sandbox behind an exec serve
     expect([...shows(output), ...shown(place)]).toEqual([]);
   });
 
-  it("sees neither the variable with the value nor the exec server", { timeout: 60_000 }, async () => {
+  it("sees neither the variable with the value nor the exec server", {
+    timeout: 60_000,
+  }, async () => {
     await using there = await world(async (place, policy) => {
       place.environment.REAL = VALUE;
       const [secret] = policy.secrets ?? [];

@@ -97,7 +97,9 @@ describeWith(straceIsMissing)("a traced host", () => {
     },
   );
 
-  it("with its own machine as workspace opens and writes the project's files", { timeout: 180_000 }, async () => {
+  it("with its own machine as workspace opens and writes the project's files", {
+    timeout: 180_000,
+  }, async () => {
     const { project, changed } = await traced({ words: (there) => ["--cwd", there] });
     expect(project).not.toEqual([]);
     expect(changed).not.toEqual([]);
