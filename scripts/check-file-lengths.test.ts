@@ -9,13 +9,13 @@ function folderWith(files: Readonly<Record<string, number>>): string {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   for (const [path, lines] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    // Documentation counts: a reader has to get through it, too.
+    // Comments count too, because a reader has to read them.
     writeFileSync(join(folder, path), `/**\n${" * A line.\n".repeat(lines - 2)} */\n`);
   }
   return folder;
 }
 
-it("names the files that are too long, comments counted", () => {
+it("names files that are too long, including comments", () => {
   const folder = folderWith({
     "packages/a/src/fits.ts": 400,
     "packages/a/src/long.ts": 401,
@@ -30,6 +30,6 @@ it("names the files that are too long, comments counted", () => {
   ]);
 });
 
-it("does not pass where nothing is checked", () => {
+it("fails if there is nothing to check", () => {
   expect(() => checkFileLengths(folderWith({}))).toThrow("No TypeScript file");
 });

@@ -2,20 +2,20 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** How long a file may be. Biome's rule counts a comment of several lines as one. */
+/** The maximum length of a file. Biome's own rule counts a multi-line comment as one line. */
 const MAX_LINES = 400;
-/** Tests, and what does not ship. */
+/** For tests and files that are not published. */
 const MAX_TEST_LINES = 600;
 
 const isTest = /\.test\.ts$|\/test\/|^(?:docs\/examples|clients|apps\/bench|scripts)\//;
 
-/** Generated, data of tests, or not ours. */
+/** Generated files, test data, and files from others. */
 const excluded = ["**/node_modules/**", "**/dist/**", "**/generated/**", "**/__fixtures__/**"];
 
 /**
- * Every file that is too long, in words.
+ * A message for every file that is too long.
  *
- * @throws {Error} there are no files: a check of nothing must not pass
+ * @throws {Error} if there are no files, because an empty check must not pass
  */
 export function checkFileLengths(baseFolder: string): string[] {
   const paths = globSync("{apps,packages,clients,docs,scripts}/**/*.ts", {

@@ -27,7 +27,7 @@ async function check(files: Readonly<Record<string, string>>): Promise<string[]>
 }
 
 describe("checkLayers", () => {
-  it("accepts imports of lower floors, of files on them and of doors", async () => {
+  it("accepts imports of lower floors, of their files and of doors", async () => {
     const files = {
       "src/middle.ts": 'import "./low/a.ts"; export const m = 1;',
       "src/left/index.ts": 'import "../low/a.ts"; import "../middle.ts"; export const b = 1;',
@@ -62,7 +62,7 @@ describe("checkLayers", () => {
     expect(found.every((line) => line.startsWith(`${name} → `))).toBe(true);
   });
 
-  it("fails when it read nothing", async () => {
+  it("fails if it has read nothing", async () => {
     const elsewhere = [{ root: "gone", floors: [["low"]] }];
     const reading = checkLayers({ layers: elsewhere, doors: [], baseFolder });
     await expect(reading).rejects.toThrow(/gone/);

@@ -3,7 +3,7 @@ import { cruise, type ICruiseResult, type IForbiddenRuleType } from "dependency-
 import { checkPackageFloors, referencesOf } from "./check-package-floors.ts";
 import { doors, type Layers, layers, packageFloors } from "./layers.ts";
 
-/** Source files that ship; tests may import from any floor. */
+/** Files that are not published; tests may import from any floor. */
 const notShipped = String.raw`\.test\.ts$|/__fixtures__/|\.d\.ts$`;
 
 export interface LayerCheck {
@@ -13,9 +13,9 @@ export interface LayerCheck {
 }
 
 /**
- * Every import against the direction of the floors, in words.
+ * A message for every import against the direction of the floors.
  *
- * @throws {Error} no module was read below a folder of the table: a check of nothing must not pass
+ * @throws {Error} if no module was found below a folder of the table, because an empty check must not pass
  */
 export async function checkLayers(check: LayerCheck): Promise<string[]> {
   const { baseFolder } = check;

@@ -55,7 +55,7 @@ describe("checkPackageFloors", () => {
     ]);
   });
 
-  it("names a package that the table does not know", () => {
+  it("names a package that is missing from the table", () => {
     expect(checkPackageFloors([...packages, "packages/new"], floors, baseFolder)).toEqual([
       "packages/new is on no floor of scripts/layers.ts",
     ]);

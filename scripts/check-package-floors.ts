@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * What leads from a package to one that is not on a lower floor, references and imports alike, and packages without
- * a floor, in words.
+ * A message for each reference or import that leads to a package on the same or a higher floor, and for each
+ * package without a floor.
  *
  * @param packages - every package that is compiled, relative to `baseFolder`
  */
@@ -31,7 +31,7 @@ export function referencesOf(baseFolder: string, folder: string): string[] {
   return references.map(({ path }: { path: string }) => join(folder, path).replaceAll("\\", "/"));
 }
 
-/** The compiler needs no reference for a package that is built already, so imports are read, too. */
+/** Imports are checked as well, because the compiler needs no reference to a package that is already built. */
 function importsOf(
   baseFolder: string,
   folder: string,

@@ -1,7 +1,7 @@
 /**
- * Checks what users get: packs all packages that go to npm, checks what is in the archives and what npm says
- * of them, and installs and runs them as users do; `--no-install` leaves that out. Needs pnpm on the PATH, as
- * `pnpm run` puts it there.
+ * Checks what users get: packs all packages for npm, checks the contents of the archives and npm's own
+ * warnings, and installs and runs the packages as users do (`--no-install` skips that). Needs pnpm on the
+ * PATH, as `pnpm run` puts it there.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { checkPacked } from "./publish/check-packed.ts";
 import { packPackages } from "./publish/pack-packages.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "tau-packages-"));
-// Package managers write no lockfile where they find themselves in CI.
+// Package managers write no lockfile if they detect CI.
 const { HOME: _, CI: __, ...environment } = process.env;
 const env = {
   ...environment,

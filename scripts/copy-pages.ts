@@ -1,6 +1,7 @@
 /**
- * Puts the pages of docs/ and llms.txt into the package in the working directory, for its archive: users who have
- * a package installed, or a model that works with it, read them there. npm and pnpm run it before they pack.
+ * Copies the pages of docs/ and llms.txt into the package in the working directory, so that they are in its
+ * archive: users with an installed package, and models that work with it, read them there. npm and pnpm run
+ * this before packing.
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Writes the pages and tables of docs/, the schema and the Python types that are generated from
- * schemas and tables. `--check` writes nothing and exits with 1 if a page is stale.
+ * Writes the pages and tables of docs/, the schema and the Python types that are generated from schemas and
+ * tables. `--check` writes nothing and exits with 1 if a page is outdated.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -26,7 +26,7 @@ const pages: Readonly<Record<string, (before: string) => string>> = {
   "docs/environment.md": environmentPage,
   "docs/errors.md": errorsPage,
   "docs/settings.md": settingsPage,
-  // After the pages that it tells of.
+  // After the pages that it lists.
   "docs/llms.txt": llmsText,
   "packages/rpc-protocol/generated/schema.json": protocolSchema,
   "packages/rpc-client/src/generated/command-methods.ts": rpcClientMethods,

@@ -45,7 +45,7 @@ let kept = 0;
 for (const [provider, { apiKeyEnv, models }] of Object.entries(providers).sort()) {
   const checked = models.map((model) => {
     const parsed = Model.parse({ ...model, provider });
-    // No vendor writes more than its window holds.
+    // Corrects vendors' data: a reply cannot be longer than the window.
     return { ...parsed, maxTokens: Math.min(parsed.maxTokens, parsed.contextWindow) };
   });
   const usable = checked.filter((model) => {
@@ -58,7 +58,7 @@ for (const [provider, { apiKeyEnv, models }] of Object.entries(providers).sort()
   if (usable.length === 0) {
     const reasons = new Set(Object.values(notOffered[provider] ?? {}));
     const [reason, ...others] = reasons;
-    // One reason for all models is said once.
+    // If all models have the same reason, it is stored once.
     if (reason !== undefined && others.length === 0) notOffered[provider] = { "*": reason };
     continue;
   }
@@ -67,7 +67,7 @@ for (const [provider, { apiKeyEnv, models }] of Object.entries(providers).sort()
   // "NAME (or a login)", "(a login)"
   const [name] = /^[A-Z][A-Z0-9_]+/.exec(apiKeyEnv ?? "") ?? [];
   const env = name === undefined ? "" : `apiKeyEnv: ${JSON.stringify(name)}, `;
-  // Parts of the address that are different for each user.
+  // Parts of the address that differ between users.
   const parts = usable.flatMap(({ baseUrl }) =>
     [...baseUrl.matchAll(/\{([A-Z][A-Z0-9_]*)\}/g)].map(([, part]) => part),
   );
@@ -87,7 +87,10 @@ writeFileSync(
   `${header}
 export const source = ${JSON.stringify(source)};
 
-/** Vendor → its key's environment variable, those its address needs, and its models as JSON text. */
+/**
+ * Maps each vendor to its key's environment variable, the variables that its address needs, and its models as
+ * JSON text.
+ */
 export const vendors: Readonly<
   Record<
     string,
@@ -100,7 +103,7 @@ export const vendors: Readonly<
 > = {
 ${index.join("")}};
 
-/** The models that cannot work: vendor → id → reason, as JSON text. */
+/** The unusable models: vendor → id → reason, as JSON text. */
 export const loadNotOffered = async (): Promise<string> =>
   (await import("./not-offered.ts")).default;
 `,
@@ -113,7 +116,7 @@ for (const [provider, reasons] of Object.entries(notOffered)) {
   }
 }
 
-/** A module whose default export is a text, which costs less to load than an object. */
+/** A module whose default export is a string, which is cheaper to load than an object. */
 function writeText(name: string, json: string): void {
   const text = JSON.stringify(json).replaceAll("\\n", "\\n\\\n");
   writeFileSync(join(target, `${name}.ts`), `${header}export default ${text};\n`);

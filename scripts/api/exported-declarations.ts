@@ -2,17 +2,18 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseSync } from "oxc-parser";
 
-/** Declarations by the names they are exported under, without comments. */
+/** Declarations by exported name, without comments. */
 export type Declarations = ReadonlyMap<string, string>;
 
-/** Finds the declarations of another package; undefined where the report only names the package. */
+/** Finds the declarations of another package; undefined if the report only names the package. */
 export type ResolvePackage = (specifier: string) => string | undefined;
 
 /**
- * Reads what declaration files export. Re-exports are followed within the package and into the packages that
- * `resolve` knows; each file is read once.
+ * Reads the exports of declaration files. Follows re-exports within the package and into the packages that
+ * `resolve` knows; reads each file once.
  *
- * @returns a function of a file's path; it throws if a file is missing, as the packages have to be compiled first
+ * @returns a function of a file's path; it throws if a file is missing, because the packages have to be
+ * compiled first
  */
 export function declarationReader(resolve: ResolvePackage): (path: string) => Declarations {
   const known = new Map<string, Declarations>();

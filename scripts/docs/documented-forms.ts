@@ -9,10 +9,10 @@ interface JsonSchema {
 
 type Definitions = Record<string, JsonSchema>;
 
-/** Members that no document prints. */
+/** Members that no document shows. */
 const hostOnly = ["pendingRequests", "permissionMode", "toolExecution"];
 
-/** Members of the state that a dialect's document does not print; Tau sends them everywhere. */
+/** Members of the state that a dialect's document does not show, although Tau sends them in every dialect. */
 const statesWithout: Readonly<Record<string, readonly string[]>> = {
   Pi: ["interruptMode", "queueMode", "queuedMessageCount", "tokens", "cost", ...hostOnly],
   Pisces: ["queueMode", "pendingMessageCount", "tokens", "cost", ...hostOnly],
@@ -28,8 +28,8 @@ const statesWithout: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Also allows the frames of a dialect as its document prints them: frames of other pi-compatible
- * hosts belong to the dialect, even where Tau sends more.
+ * Also allows the frames of a dialect exactly as its document shows them: frames of other pi-compatible hosts
+ * belong to the dialect even if Tau sends more members.
  */
 export function allowDocumentedForms(defs: Definitions): void {
   for (const [dialect, members] of Object.entries(statesWithout))

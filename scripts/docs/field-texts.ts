@@ -8,14 +8,14 @@ const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url).hre
 const commented =
   /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:(\w+): |z\.(?:loose|strict)?[oO]bject\(\{)/g;
 
-/** Begins the names of members that hold the text of another; alone, that of the object itself. */
+/** The prefix of members that contain the text of another member; alone, the text of the object itself. */
 const MARK = "text:";
 
 /**
- * Keeps the doc comments above the members of schemas when the schemas are built: each becomes one
- * more member, `text:<name>`, whose only value is the text. It goes wherever its member
- * goes (a spread, an extension, another dialect's frame), and {@link takeTexts} finds it in the JSON
- * Schema. To be called before a module of rpc-protocol is imported; the host itself never does this.
+ * Keeps the doc comments above the members of schemas when the schemas are built. Each becomes an additional
+ * member, `text:<name>`, whose only value is the text. It moves along with its member (in a spread, an
+ * extension, another dialect's frame), and {@link takeTexts} finds it in the JSON Schema. Must be called
+ * before a module of rpc-protocol is imported; the host itself never does this.
  */
 export function keepFieldTexts(): void {
   registerHooks({
@@ -40,7 +40,7 @@ export function plainComment(comment: string): string {
   return comment.replace(/\s*\n\s*\*\s?/g, " ").trim();
 }
 
-/** Turns these members into the descriptions of the members they belong to. */
+/** Converts these members to the descriptions of the members to which they belong. */
 export function takeTexts(schema: unknown): void {
   if (typeof schema !== "object" || schema === null) return;
   for (const member of Object.values(schema)) takeTexts(member);
@@ -52,7 +52,7 @@ export function takeTexts(schema: unknown): void {
   for (const [key, { const: text }] of Object.entries(properties ?? {})) {
     if (properties === undefined || !key.startsWith(MARK)) continue;
     delete properties[key];
-    // Where a dialect leaves a member out, its text has nothing to describe.
+    // If a dialect omits a member, its text has nothing to describe.
     const described = key === MARK ? schema : properties[key.slice(MARK.length)];
     if (described !== undefined) Object.assign(described, { description: text });
   }
@@ -63,7 +63,7 @@ interface JsonSchema {
   readonly enum?: readonly unknown[];
 }
 
-/** Throws when a member has no text. */
+/** Throws if a member has no text. */
 export function checkTexts(defs: Readonly<Record<string, unknown>>): void {
   const missing = new Set<string>();
   for (const [name, schema] of Object.entries(defs)) addMissing(schema, name, missing);
@@ -78,7 +78,7 @@ function addMissing(schema: unknown, owner: string, missing: Set<string>): void 
   for (const [name, member] of Object.entries(isJsonObject(properties) ? properties : {})) {
     if (!isJsonObject(member)) continue;
     addMissing(member, name === "data" ? owner : name, missing);
-    // A member that has only one possible value explains itself.
+    // A member with only one possible value needs no text.
     if (!("const" in member || "description" in member)) missing.add(`${owner}.${name}`);
   }
   for (const part of [anyOf, oneOf, items, additionalProperties].flat()) {

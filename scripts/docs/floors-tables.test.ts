@@ -5,7 +5,7 @@ const floors = [["base"], ["left", "right"]];
 const contents = { base: "the ground", left: "a door", right: "a window" };
 const page = "before\n\n<!-- floors: src -->\n| stale |\n| --- |\n\nafter\n";
 
-it("replaces the table below a marker with the floors, the highest first", () => {
+it("replaces the table below a marker with the floors, highest first", () => {
   const written = withFloorsTables(page, [{ root: "src", floors, contents }]);
   expect(written).toBe(
     [

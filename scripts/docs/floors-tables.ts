@@ -5,9 +5,9 @@ import { code, table } from "./markdown.ts";
 const marked = /<!-- floors: (\S+) -->\n(?:\|.*\n)*/g;
 
 /**
- * A page with its tables of floors as `scripts/layers.ts` has them.
+ * A page with its tables of floors generated from `scripts/layers.ts`.
  *
- * @throws {Error} the page has no table, a root has no contents, or a folder has no text
+ * @throws {Error} if the page has no table, a root has no contents, or a folder has no text
  */
 export function withFloorsTables(page: string, layers: readonly Layers[]): string {
   if (page.search(marked) === -1) throw new Error("The page has no marker <!-- floors: … -->");

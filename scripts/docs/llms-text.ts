@@ -4,7 +4,7 @@ import { sections } from "../../apps/site/src/site-map.ts";
 
 const docs = fileURLToPath(new URL("../../docs/", import.meta.url));
 
-/** What a language model reads first (llmstxt.org): every page with its first sentence. */
+/** The entry page for language models (llmstxt.org): every page with its first sentence. */
 export function llmsText(): string {
   const parts = sections.map(({ title, pages }) => {
     const lines = pages.map((page) => {

@@ -10,13 +10,13 @@ export function code(text: string): string {
 }
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  // A bar would end the cell, also within code; outside of tables it stays as it is.
+  // Escapes bars, which would end the cell even within code; outside tables, they need no escape.
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
   return [line(head), line(head.map(() => "---")), ...rows.map(line), ""].join("\n");
 }
 
-/** Turns a wire name into a type name: `set_model` becomes SetModel. */
+/** Converts a wire name to a type name: `set_model` becomes SetModel. */
 export function pascal(name: string): string {
   return name.replace(/(?:^|[_-])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -13,7 +13,7 @@ type JsonSchema = Record<string, unknown>;
 
 const sources = new URL("../../packages/rpc-protocol/src/", import.meta.url);
 
-/** Unions of which each alternative is a frame of its own. */
+/** Unions whose alternatives are separate frames. */
 const splitUp: ReadonlySet<string> = new Set([
   "ExtensionUiRequest",
   "HostRequestFrame",
@@ -21,8 +21,8 @@ const splitUp: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * `schema.json`: every client frame, host frame and session entry as JSON Schema. Objects may have
- * members that a newer host adds; a frame itself has exactly its members.
+ * `schema.json`: every client frame, host frame and session entry as JSON Schema. Objects may have additional
+ * members from a newer host; a frame itself has exactly its members.
  */
 export function protocolSchema(): string {
   const defs = protocolDefinitions();
@@ -71,7 +71,7 @@ export function protocolDefinitions(): Record<string, JsonSchema> {
   for (const [name, { refusesUnknown }] of Object.entries(protocol.commands)) {
     const command = defs[`${pascal(name)}Command`];
     if (!refusesUnknown || command === undefined) continue;
-    // `sessionId` is above all commands of a host with many sessions.
+    // In a host with many sessions, every command may have a `sessionId`.
     command.propertyNames = { enum: [...Object.keys(command.properties as object), "sessionId"] };
   }
   for (const [name, event] of otherForms) {
@@ -127,7 +127,7 @@ function request(name: string, { params }: protocol.Command): z.ZodMiniType {
   });
 }
 
-/** Any other type, but not a known type without its members. */
+/** Accepts any unknown type, but not a known type without its members. */
 function unknownEntry(): JsonSchema {
   const known = protocol.KnownSessionEntry.def.options.flatMap(
     ({ def }) => def.shape.type.def.values,
@@ -147,10 +147,7 @@ function unknownEntry(): JsonSchema {
   };
 }
 
-/**
- * Several types in a row become separate alternatives, because strict compilers take a list for a
- * mistake.
- */
+/** Splits a list of types into separate alternatives, because strict compilers reject a list. */
 function splitTypes(schema: unknown): void {
   if (typeof schema !== "object" || schema === null) return;
   for (const member of Object.values(schema)) splitTypes(member);
@@ -164,7 +161,7 @@ function anyOf(description: string, names: readonly string[]): JsonSchema {
   return { description, anyOf: names.map((name) => ({ $ref: `#/$defs/${name}` })) };
 }
 
-/** Types that contain images have a twin for the dialect whose images have a source. */
+/** Types that contain images have a second version for the dialect whose images have a source. */
 function withSourceImages(defs: Record<string, JsonSchema>, prefix: string): void {
   const twins = new Set(["ImageContent"]);
   for (let size = 0; size !== twins.size; ) {

@@ -81,7 +81,7 @@ export class TypeRenderer {
     return converted;
   }
 
-  /** A named schema converts to a reference to itself; this returns what it refers to. */
+  /** A named schema is converted to a reference to itself; this returns its target. */
   #whole(schema: z.core.$ZodType): JsonSchema {
     const converted = this.#convert(schema);
     const name = converted.$ref?.split("/").at(-1);

@@ -46,7 +46,7 @@ function method(
   return `${comment(summary, texts)}\n${head}`;
 }
 
-/** A short type as it is, so that an editor shows it. */
+/** Spells out a short type, so that an editor shows it. */
 function typeOf(command: string, { name, type }: Member): string {
   const isPlain = /^(string|number|boolean|"[^"]*"( \| "[^"]*")*)$/.test(type);
   return isPlain ? type : `Params<"${command}">["${name}"]`;

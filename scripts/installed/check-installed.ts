@@ -8,8 +8,8 @@ import { type Place, run, runToEnd } from "./place.ts";
 import { installProject, type Project, tryProject } from "./projects.ts";
 
 /**
- * Each package manager and each release line of Node.js that users may have, once: the oldest that the
- * packages allow, that of this repository, and the newest.
+ * Combines each package manager with one Node.js version that users may have: the oldest supported by the
+ * packages, that of this repository, and the newest.
  */
 const pairs: readonly (readonly [PackageManager["name"], string])[] = [
   ["npm", "24"],
@@ -31,7 +31,7 @@ export function checkInstalled(packed: readonly PackedPackage[], place: Place): 
   });
 }
 
-/** What needs to be tried in one project only. */
+/** Checks that are needed in only one project. */
 function checkThoroughly(project: Project): void {
   const { folder, env } = project;
   const packages = join(folder, "node_modules/@tau-agent");
@@ -53,12 +53,12 @@ function checkThoroughly(project: Project): void {
     const { status, stderr } = runToEnd("node", words, { cwd: folder, env: all });
     assert.match(stderr, /^loaded \d+\n$/m, `not each module of ${name} loads (${status})`);
   }
-  // The packages that the command loads on first use are there.
+  // Checks that the packages which the command loads on first use are installed.
   const dependencies = Object.keys(readManifest("cli", packages).dependencies ?? {});
   const imports = dependencies.map((name) => `await import(${JSON.stringify(name)});`).join("");
   run("node", ["--input-type=module", "--eval", imports], { cwd: folder, env });
 
-  // It once was 190 MB; docs/embedding.md says what it is.
+  // The size was once 190 MB; docs/embedding.md states the current one.
   const [size] = run("du", ["-sm", join(folder, "node_modules")], { cwd: folder, env }).split("\t");
   assert.ok(Number(size) < 90, `the packages install ${size} MB`);
 }

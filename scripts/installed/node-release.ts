@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Place, run } from "./place.ts";
 
 /**
- * Brings a release of Node.js from npm, whose packages have its program; npm keeps them in its cache. The
+ * Downloads a release of Node.js from npm, whose packages contain its program; npm caches them. Returns the
  * folder of the program.
  */
 export function nodeRelease(version: string, { folder, env }: Place): string {

@@ -5,15 +5,15 @@ import type { PackedPackage } from "../publish/pack-packages.ts";
 
 export interface PackageManager {
   readonly name: "npm" | "pnpm" | "yarn" | "bun";
-  /** The program and its first words; without it, the name is. */
+  /** The program and its first arguments; by default, the name. */
   readonly program?: readonly string[];
   readonly install: readonly string[];
   readonly command: readonly string[];
-  /** Starts Node.js where a plain `node` finds no packages. */
+  /** Starts Node.js if a plain `node` would not find the packages. */
   readonly node?: readonly string[];
 }
 
-/** Yarn comes from npm for this; bun and pnpm come with the repository. */
+/** Yarn is downloaded from npm for this; bun and pnpm are dependencies of the repository. */
 export const packageManagers: readonly PackageManager[] = [
   {
     name: "npm",
@@ -36,8 +36,8 @@ export const packageManagers: readonly PackageManager[] = [
 ];
 
 /**
- * Writes an empty project that has the packages: as archives, where users have a version, and also where
- * one of ours asks for another of ours, which npm does not have yet.
+ * Writes an empty project that depends on the packages. Uses the archives instead of versions, even for
+ * dependencies between our packages, because npm does not have these versions yet.
  */
 export function writeProject(
   cwd: string,
@@ -55,7 +55,7 @@ export function writeProject(
   if (name === "pnpm") {
     writeFileSync(join(cwd, "pnpm-workspace.yaml"), `overrides:\n${lines.join("\n")}\n`);
   }
-  // A lockfile of its own says that this is a project, whatever is in the folders above.
+  // Its own lockfile marks the folder as a project, whatever is in the parent folders.
   if (name === "yarn") writeFileSync(join(cwd, "yarn.lock"), "");
 }
 

@@ -1,6 +1,6 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 
-/** Where installed packages are tried: an empty home, so that nothing of this user is found. */
+/** Where installed packages are tried: with an empty home, so that none of this user's files are found. */
 export interface Place {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -12,7 +12,7 @@ export interface RunOptions {
   readonly input?: string;
 }
 
-/** Runs a program to its end; what it printed, without the last line break. */
+/** Runs a program to its end; returns its output without the last line break. */
 export function run(program: string, words: readonly string[], options: RunOptions): string {
   const ended = runToEnd(program, words, options);
   if (ended.status === 0) return ended.stdout.trimEnd();
@@ -22,7 +22,7 @@ export function run(program: string, words: readonly string[], options: RunOptio
   );
 }
 
-/** Runs a program to its end, however that is. */
+/** Runs a program to its end, even if it fails. */
 export function runToEnd(
   program: string,
   words: readonly string[],

@@ -14,10 +14,10 @@ export interface Project extends Place {
 
 const wanted = /^@tau-agent\/(?:rpc-protocol|ai|agent|sessions|coding-agent|cli|pi)$/;
 
-/** What the model of {@link greeting} says last. */
+/** The last reply of the model in {@link greeting}. */
 const greetingText = "Hello.";
 
-/** Installs the packed packages into an empty project, with `node` as the Node.js of its user. */
+/** Installs the packed packages into an empty project, with `node` as the user's Node.js. */
 export function installProject(
   name: PackageManager["name"],
   node: string,
@@ -45,7 +45,7 @@ export function installProject(
   return project;
 }
 
-/** Asks the command for its version and an answer with a tool, and the library for a run. */
+/** Runs the command for its version and for an answer with a tool call, and the library for a run. */
 export function tryProject(project: Project, version: string): void {
   const { manager, folder } = project;
   const { command } = manager;
@@ -64,7 +64,7 @@ export function tryProject(project: Project, version: string): void {
   assert.ok(used.startsWith(version), `${manager.name} ran Node.js ${used}, not ${version}`);
 }
 
-/** Where the repository's own bun is. */
+/** The folders of the repository's own bun. */
 function bunFolders(): string[] {
   const folder = join(root, "node_modules/@oven");
   return readdirSync(folder).map((name) => join(folder, name, "bin"));

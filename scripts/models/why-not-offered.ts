@@ -1,4 +1,4 @@
-/** A model as the shared data describes it. */
+/** A model as described in the shared data. */
 export interface ModelFacts {
   readonly id: string;
   readonly api: string;
@@ -6,12 +6,12 @@ export interface ModelFacts {
 }
 
 /**
- * The least window that a session can work in: the prompt and tools of the host, and the tokens that
+ * The smallest window that a session can work in: the prompt and tools of the host, plus the tokens that
  * compaction keeps free for a reply (`compaction.reserveTokens`, 20 000 by default).
  */
 const leastWindow = 20_000;
 
-/** Models that answer only to requests that no session makes. */
+/** Models that accept only requests that sessions do not make. */
 const specialModels: readonly { readonly id: RegExp; readonly reason: string }[] = [
   { id: /deep-research/, reason: "it runs only as a background job of an API of its own" },
   { id: /computer-use/, reason: "it refuses requests without its own screen tool" },

@@ -1,12 +1,12 @@
-/** Phrases that a native reader stumbles over, and what to write instead. */
+/** Phrases that make a native reader stumble, and what to write instead. */
 export interface ProsePattern {
   readonly phrase: RegExp;
   readonly instead: string;
 }
 
 /**
- * Only phrases that are nearly always wrong; CONTRIBUTING has the rest. `\s+` between words lets a
- * phrase span lines.
+ * Only phrases that are nearly always wrong; CONTRIBUTING covers the rest. `\s+` between words lets a phrase
+ * span lines.
  */
 export const patterns: readonly ProsePattern[] = [
   {

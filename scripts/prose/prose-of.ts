@@ -25,7 +25,7 @@ function proseOfMarkdown(source: string): string {
   return hide(source, /^(`{3,})[\s\S]*?^\1|<!--[\s\S]*?-->|^---\n[\s\S]*?\n---$/gm);
 }
 
-/** Without quotes: backticks around a whole title do not make it code. */
+/** Excludes the quotes: backticks around a whole title do not make it code. */
 function proseOfCode(path: string, source: string): string {
   const { program, comments } = parseSync(path, source);
   const kept: Span[] = [...comments];
@@ -33,7 +33,7 @@ function proseOfCode(path: string, source: string): string {
     CallExpression({ callee, arguments: [title] }) {
       const isTest = testCall.test(source.slice(callee.start, callee.end));
       if (title === undefined || !isTest || !isText(title.type)) return;
-      // Slashes and stars of a comment become spaces, because a phrase may span lines.
+      // Slashes and asterisks of a comment become spaces, because a phrase may span lines.
       kept.push({ start: title.start + 1, end: title.end - 1 });
     },
   }).visit(program);
@@ -48,7 +48,7 @@ function isText(type: string): boolean {
   return type === "Literal" || type === "TemplateLiteral";
 }
 
-/** White space stays, so adjacent line comments are one text. */
+/** Keeps white space, so that adjacent line comments form one text. */
 function withoutMarks(comment: string): string {
   return comment.replace(/^\/[/*]+|\*\/$|^[ \t]*\*/gm, (mark) => " ".repeat(mark.length));
 }
@@ -57,7 +57,7 @@ function hide(text: string, what: RegExp): string {
   return text.replace(what, blank);
 }
 
-/** White space stays: comments in lines that follow each other are one text. */
+/** Keeps white space, so that comments on consecutive lines form one text. */
 function blank(text: string): string {
   return text.replace(/\S/g, GAP);
 }

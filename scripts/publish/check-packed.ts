@@ -5,25 +5,25 @@ import { join } from "node:path";
 import type { PackedPackage } from "./pack-packages.ts";
 import { type Manifest, readManifest } from "./published-packages.ts";
 
-/** What npm shows of a package, and what its users' tools read. */
+/** Fields that npm and users' tools display or read. */
 const required = [
   ...["description", "keywords", "license", "author", "type", "engines", "exports", "files"],
   "publishConfig",
 ];
 
-/** Those that bring the pages. */
+/** The packages that include the pages. */
 const documented = new Set(["@tau-agent/coding-agent", "@tau-agent/cli"]);
 
 const bundling = new Set(["@tau-agent/ai", "@tau-agent/coding-agent", "@tau-agent/cli"]);
 
-/** The top of a package. All else is a mistake in `files`. */
+/** The allowed top-level files of a package; any other is a mistake in `files`. */
 const allowed =
   /^(?:LICENSE|README\.md|CHANGELOG\.md|package\.json|llms\.txt|docs\/[\w-]+\.md|(?:bin|dist|generated|src)\/.+)$/;
 
-/** What nobody who installs a package has a use for. */
+/** Files that are useless to anyone who installs a package. */
 const unneeded = /\.test\.|__fixtures__|\.tsbuildinfo$|\.js\.map$/;
 
-/** Commands have no sources and no types; editors show those of libraries. */
+/** A command needs no sources or types; those of libraries are for editors. */
 const unneededInCommands =
   /(?<!conformance\/extensions\/[\w-]+)\.ts$|\.map$|(?<!dist\/conformance)\/src\//;
 
@@ -58,13 +58,13 @@ function checkFiles({ manifest }: PackedPackage, packed: Manifest, files: readon
   assert.deepEqual(files.filter(isWrong), [], `${name} packs what its users do not need`);
 }
 
-/** The files that `exports` names; the sources are for this repository and packed for editors. */
+/** The files named in `exports`, except sources, which are for this repository and for editors. */
 function paths(exports: unknown): string[] {
   if (typeof exports === "string") return [exports];
   return Object.values(exports ?? {}).flatMap(paths);
 }
 
-/** What npm says before it would send anything. */
+/** The warnings that npm prints before publishing. */
 function publishDry(
   cwd: string,
   env: NodeJS.ProcessEnv,
@@ -73,7 +73,7 @@ function publishDry(
   const { stdout, stderr, status } = spawnSync("npm", words, { cwd, env, encoding: "utf8" });
   assert.equal(status, 0, `npm publish --dry-run failed: ${stderr}`);
   const said = JSON.parse(stdout);
-  // npm 11 groups the answer by package.
+  // npm 11 groups the output by package.
   const { files } = said.files === undefined ? Object.values<typeof said>(said)[0] : said;
   const warnings = stderr
     .split("\n")

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { publishedPackages, readManifest } from "./published-packages.ts";
 import { repositoryUrl } from "./repository-fields.ts";
 
-/** Why the repository at `root` cannot be published as it is, and what to do; undefined if it can. */
+/** Why the repository at `root` cannot be published yet, and what to do; undefined if it can. */
 export function obstacle(root: string): string | undefined {
   if (repositoryUrl(readManifest("", root)) === undefined) {
     return "Nothing was published: fill in repository.url in package.json, run node scripts/write-repository.ts and commit.";

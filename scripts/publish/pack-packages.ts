@@ -6,7 +6,7 @@ export interface PackedPackage extends PublishedPackage {
   readonly archive: string;
 }
 
-/** Packs all packages that go to npm into `destination`, as pnpm publishes them. */
+/** Packs all packages for npm into `destination`, the way pnpm publishes them. */
 export function packPackages(destination: string, env: NodeJS.ProcessEnv): PackedPackage[] {
   const packages = publishedPackages();
   const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`);

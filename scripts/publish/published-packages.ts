@@ -13,15 +13,15 @@ export interface Manifest {
 }
 
 export interface PublishedPackage {
-  /** From the root of the repository, with slashes: `packages/ai`. */
+  /** The path from the root of the repository, with slashes: `packages/ai`. */
   readonly folder: string;
   readonly manifest: Manifest;
 }
 
-/** The root of this repository, with a slash at its end. */
+/** The root of this repository, with a trailing slash. */
 export const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The manifest in `folder`, which is `""` for that of the repository. */
+/** The manifest in `folder`; `""` for the repository's own. */
 export function readManifest(folder: string, from = root): Manifest {
   return JSON.parse(readFileSync(join(from, folder, "package.json"), "utf8"));
 }

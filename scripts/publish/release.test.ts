@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { obstacle } from "./obstacle.ts";
 import { publishedPackages, readManifest, root } from "./published-packages.ts";
 
-/** What a release reads and writes of this repository, in a repository of its own. */
+/** A new repository with copies of everything that a release reads and writes. */
 function copyForRelease(): string {
   const copy = mkdtempSync(join(tmpdir(), "tau-release-"));
   onTestFinished(() => rmSync(copy, { recursive: true }));
@@ -30,7 +30,7 @@ function copyForRelease(): string {
   return copy;
 }
 
-it("a release has one version everywhere and a changelog in each package", () => {
+it("a release has the same version everywhere and a changelog in each package", () => {
   const copy = copyForRelease();
   const change = publishedPackages().map(({ manifest }) => `"${manifest.name}": minor`);
   const text = `---\n${change.join("\n")}\n---\n\nSomething new.\n`;
@@ -61,7 +61,7 @@ it("a release has one version everywhere and a changelog in each package", () =>
   }
 });
 
-it("nothing is published before the repository has an address and packages a changelog", () => {
+it("nothing is published until the repository has an address and the packages have changelogs", () => {
   const copy = copyForRelease();
   const manifest = readManifest("", copy);
   const fillIn = (url: string) =>

@@ -11,13 +11,13 @@ describe("the address of the repository", () => {
   });
 
   it.each(["example.com/tau/tau", "git@example.com:tau/tau.git", "https://example.com"])(
-    "%s is refused with what to give",
+    "%s is refused with a hint",
     (url) => {
       expect(() => repositoryUrl({ repository: { url } })).toThrow(/such as https:/);
     },
   );
 
-  it("is in a manifest in the form that npm does not correct, once", () => {
+  it("is written into a manifest once, in the form that npm does not correct", () => {
     const manifest = { name: "a", description: "b", license: "MIT", type: "module" };
     const fields = repositoryFields("https://example.com/tau/tau", "packages/ai");
     const written = withRepository(manifest, fields);

@@ -8,7 +8,7 @@ export interface RepositoryFields {
   };
 }
 
-/** Where the repository is; undefined while `repository.url` of the root's package.json is empty. */
+/** The address of the repository; undefined while `repository.url` in the root's package.json is empty. */
 export function repositoryUrl(manifest: Readonly<Record<string, unknown>>): string | undefined {
   const { repository } = manifest as { repository?: { url?: string } };
   const url = repository?.url?.trim().replace(/\/$/, "");
@@ -19,7 +19,7 @@ export function repositoryUrl(manifest: Readonly<Record<string, unknown>>): stri
   );
 }
 
-/** The fields of the package in `folder` of the repository at `url`, as npm wants them written. */
+/** The fields for the package in `folder` of the repository at `url`, in npm's normalised form. */
 export function repositoryFields(url: string, folder: string): RepositoryFields {
   const page = url.replace(/\.git$/, "");
   return {

@@ -1,20 +1,19 @@
 import type { Film, Piece, Style } from "./film.ts";
 
-/** Of one character, in pixels. */
+/** The size of one character, in pixels. */
 const cell = { width: 7.8, height: 18 };
 const margin = 16;
 const titleBar = 34;
 const fontSize = 13;
 
-/** The eight colours of a terminal, and their bright ones, on a dark screen. */
+/** The eight colours of a terminal and their bright versions, on a dark background. */
 const palette = [
   ["#484f58", "#ff7b72", "#7ee787", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#e6edf3"],
   ["#6e7681", "#ffa198", "#a5f0b0", "#f0d068", "#a5d6ff", "#e2c5ff", "#a5e8ec", "#ffffff"],
 ].flat();
 
 /**
- * A film as an SVG that moves by itself and begins again at the end. Viewers that do not move anything
- * show the last screen.
+ * A film as an animated SVG that repeats. Viewers without animation show the last screen.
  *
  * @param holdSeconds - how long the last screen stays
  */
@@ -51,7 +50,7 @@ ${shown.join("\n")}
 `;
 }
 
-/** Pieces that come and go together, under a name. */
+/** Groups pieces that appear and disappear together, under a name. */
 function groupPieces(pieces: readonly Piece[]): Map<string, Piece[]> {
   const groups = new Map<string, Piece[]>();
   for (const piece of pieces) {
@@ -77,7 +76,7 @@ function moveTo(top: number): string {
 function textOf({ line, column, text, style }: Piece): string {
   const x = round(column * cell.width, 1);
   const y = round((line + 0.75) * cell.height, 1);
-  // Fonts differ in width; this keeps the columns.
+  // Fonts differ in width; a fixed text length keeps the columns aligned.
   const length = round([...text].length * cell.width, 1);
   return `<text x="${x}" y="${y}" textLength="${length}"${classes(style)}>${escaped(text)}</text>`;
 }

@@ -6,7 +6,7 @@ import { recordOutput, shortenPauses } from "./record-output.ts";
 const screen = { columns: 20, rows: 3, framesPerSecond: 10 };
 
 describe("a film of a terminal", () => {
-  it("keeps a line that grows, and adds only what is new", async () => {
+  it("keeps a line that grows, and adds only the new text", async () => {
     const film = await makeFilm(
       [
         { seconds: 0, text: "Let" },
@@ -32,7 +32,7 @@ describe("a film of a terminal", () => {
     ]);
   });
 
-  it("knows colours, and what is at the top of the screen", async () => {
+  it("recognises colours, and which lines are on the screen", async () => {
     const chunks = [
       { seconds: 0, text: "\u001b[31mno\u001b[0m \u001b[1myes\u001b[0m" },
       { seconds: 2, text: "\n2\n3\n4\n5" },
@@ -50,7 +50,7 @@ describe("a film of a terminal", () => {
     expect(frames).toBe(20);
   });
 
-  it("becomes an SVG whose last screen also shows where nothing moves", async () => {
+  it("becomes an SVG that shows the last screen in viewers without animation", async () => {
     const chunks = [
       { seconds: 0, text: "a < b & c\nold\n" },
       { seconds: 2, text: "\u001b[1A\u001b[2Knew\n3\n4" },
@@ -58,7 +58,7 @@ describe("a film of a terminal", () => {
     const svg = filmSvg(await makeFilm(chunks, screen), '"demo"', 2);
     expect(svg).toContain(">a &lt; b &amp; c</text>");
     expect(svg).toContain('aria-label="&quot;demo&quot;"');
-    // Of four seconds, the second half shows the new line.
+    // In four seconds, the new line is visible during the second half.
     const news = "@keyframes f20{0%{visibility:hidden}50%{visibility:visible}}#film #f20{animation";
     expect(svg).toContain(news);
     expect(svg).toContain("50%{visibility:hidden}}#film #f0-20{visibility:hidden;animation-name");
@@ -67,7 +67,7 @@ describe("a film of a terminal", () => {
 });
 
 describe("a recording", () => {
-  it("has the output of a program with its times, and fails with it", async () => {
+  it("contains the output of a program with its times, and fails with the program", async () => {
     const node = process.execPath;
     const chunks = await recordOutput([node, "-p", "process.env.WORD"], { WORD: "said" });
     expect(chunks.map(({ text }) => text).join("")).toBe("said\n");
@@ -76,7 +76,7 @@ describe("a recording", () => {
     await expect(failing).rejects.toThrow(/exit code 3:\nso far/);
   });
 
-  it("has no longer pauses than a viewer bears", () => {
+  it("shortens pauses to what a viewer tolerates", () => {
     const chunks = [1, 1.5, 60].map((seconds) => ({ seconds, text: "" }));
     expect(shortenPauses(chunks, 2).map(({ seconds }) => seconds)).toEqual([1, 1.5, 3.5]);
   });

@@ -2,12 +2,12 @@ import xterm from "@xterm/headless";
 import type { Chunk } from "./record-output.ts";
 
 export interface Piece {
-  /** From the first line ever printed, not from the top of the screen. */
+  /** Counted from the first line ever printed, not from the top of the screen. */
   readonly line: number;
   readonly column: number;
   readonly text: string;
   readonly style: Style;
-  /** In frames; it stays forever if there is no `to`. */
+  /** The frame at which it appears; without `to`, it never disappears. */
   readonly from: number;
   to?: number;
 }
@@ -19,14 +19,14 @@ export interface Style {
   readonly isDim?: true;
 }
 
-/** What a screen shows over time: all lines on a long strip, and which part of it is visible. */
+/** What a screen shows over time: all lines on one long strip, and which part of it is visible. */
 export interface Film {
   readonly columns: number;
   readonly rows: number;
   readonly framesPerSecond: number;
   readonly frames: number;
   readonly pieces: readonly Piece[];
-  /** From a frame on, this is the line at the top. */
+  /** From this frame on, this line is at the top. */
   readonly scrolls: readonly { readonly frame: number; readonly top: number }[];
 }
 
@@ -41,7 +41,7 @@ const plain: Style = {};
 /** More lines than any recording has. */
 const scrollback = 100_000;
 
-/** Plays output on a terminal in memory and notes when each piece of text comes and goes. */
+/** Plays output on a terminal in memory and records when each piece of text appears and disappears. */
 export async function makeFilm(chunks: readonly Chunk[], options: FilmOptions): Promise<Film> {
   const { columns: cols, rows, framesPerSecond } = options;
   const terminal = new xterm.Terminal({
@@ -69,7 +69,7 @@ export async function makeFilm(chunks: readonly Chunk[], options: FilmOptions): 
   return { ...options, frames: frame, pieces: strip.pieces, scrolls };
 }
 
-/** All lines, with what they have shown. */
+/** All lines, with everything they have shown. */
 class Strip {
   readonly pieces: Piece[] = [];
   readonly #lines = new Map<number, { cells: readonly Cell[]; shown: Piece[] }>();
@@ -78,7 +78,7 @@ class Strip {
     const before = this.#lines.get(line) ?? { cells: [], shown: [] };
     const isLonger = before.cells.every((cell, at) => isSame(cell, cells[at]));
     if (isLonger && before.cells.length === cells.length) return;
-    // A line that only grows keeps what it shows.
+    // If a line only grows, its pieces stay.
     if (!isLonger) for (const piece of before.shown) piece.to = frame;
     const start = isLonger ? before.cells.length : 0;
     const added = piecesOf(cells, start).map((piece) => ({ ...piece, line, from: frame }));
@@ -87,7 +87,7 @@ class Strip {
   }
 }
 
-/** Runs of one style, without the blanks around them. */
+/** Runs of characters with the same style, without surrounding blanks. */
 function piecesOf(cells: readonly Cell[], start: number) {
   const pieces: { column: number; text: string; style: Style }[] = [];
   for (let at = start; at < cells.length; ) {

@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 
 export interface Chunk {
-  /** Since the program's start. */
+  /** Time since the program's start. */
   readonly seconds: number;
   readonly text: string;
 }
 
 /**
- * Runs a program and keeps what it prints, with the time of each piece.
+ * Runs a program and records its output with the time of each piece.
  *
  * @throws {Error} if the program fails
  */

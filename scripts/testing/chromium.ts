@@ -11,7 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** How a browser is started: the options of playwright's `launch` that depend on where it came from. */
+/** How to start a browser: the options of playwright's `launch` that depend on its origin. */
 export interface BrowserLaunch {
   readonly executablePath?: string;
   readonly channel?: string;
@@ -19,7 +19,7 @@ export interface BrowserLaunch {
   readonly env?: Record<string, string>;
 }
 
-/** What a browser of tests leaves alone: it reaches nothing but the page. */
+/** Disables background activity of the browser: it should load nothing but the page. */
 const quiet = [
   "--no-sandbox",
   "--disable-gpu",
@@ -31,8 +31,8 @@ const quiet = [
 ];
 
 /**
- * The package's own names the folders of Lambda. The fonts of the system come first where there are any.
- * A folder of the cache that is not absolute would be made in the working folder of the test.
+ * The package's own configuration names Lambda's folders. System fonts take precedence if there are any. A
+ * relative cache folder would be created in the working directory of the test.
  */
 const fontSettings = (folder: string) => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
@@ -46,9 +46,9 @@ const fontSettings = (folder: string) => `<?xml version="1.0"?>
 const modules = fileURLToPath(new URL("../../node_modules", import.meta.url));
 
 /**
- * The browser that tests and recordings use. On 64-bit Linux it comes from npm with the libraries and
- * fonts it needs, and is unpacked beside the packages once; elsewhere it is the Chrome of the system,
- * or the program that `TAU_CHROMIUM` names.
+ * The browser for tests and recordings. On 64-bit Linux, it comes from npm with the required libraries and
+ * fonts, and is unpacked once beside the packages. Elsewhere, it is the system's Chrome, or the program that
+ * `TAU_CHROMIUM` names.
  */
 export function browserLaunch(): BrowserLaunch {
   const named = process.env.TAU_CHROMIUM;
@@ -80,7 +80,7 @@ function unpackedBrowser(): string {
   if (existsSync(folder)) return folder;
   mkdirSync(dirname(folder), { recursive: true });
   const draft = mkdtempSync(`${folder}-`);
-  // The package unpacks into the temporary folder of its process, and its libraries only in Lambda's.
+  // The package unpacks into the temporary folder of its process, and its libraries only on Lambda.
   const { status, stderr } = spawnSync(
     process.execPath,
     [
@@ -98,7 +98,7 @@ function unpackedBrowser(): string {
   try {
     renameSync(draft, folder);
   } catch (error) {
-    // Another process was first.
+    // Another process has finished first.
     rmSync(draft, { recursive: true, force: true });
     if (!existsSync(folder)) throw error;
   }

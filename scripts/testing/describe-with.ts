@@ -1,11 +1,12 @@
 import { describe } from "vitest";
 
-/** How the title of a suite that did not run ends, around the reason. */
+/** The suffix, around the reason, of a suite's title if the suite did not run. */
 const notRun = { before: " [not run: ", after: "]" } as const;
 
 /**
- * `describe` for tests of something that only the system can have, such as a server. Where `missing`
- * says that it is not there, and why, they are skipped, and the end of the run counts and names them.
+ * `describe` for tests that depend on something only the system can provide, such as a server. If `missing`
+ * gives a reason why it is not available, the tests are skipped, and the end of the run counts and names
+ * them.
  */
 export function describeWith(missing: string | undefined) {
   return (title: string, tests: () => void): void => {
@@ -14,7 +15,7 @@ export function describeWith(missing: string | undefined) {
   };
 }
 
-/** Why the test of this full name did not run; undefined if {@link describeWith} did not skip it. */
+/** Why the test with this full name did not run; undefined if {@link describeWith} did not skip it. */
 export function reasonNotRun(fullName: string): string | undefined {
   const start = fullName.indexOf(notRun.before);
   if (start < 0) return undefined;

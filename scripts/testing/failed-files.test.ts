@@ -8,7 +8,7 @@ import type { FailedFiles } from "./failed-files.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Runs the test command over a runner that fails with this note, and passes where a file is named. */
+/** Runs the test command with a fake runner that fails with this note, but passes if a file is named. */
 function runWith(note: FailedFiles | undefined, environment: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), "failed-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -31,7 +31,7 @@ function runWith(note: FailedFiles | undefined, environment: Record<string, stri
 describe("the test command", () => {
   const twoFailed = { files: ["a.test.ts", "b.test.ts"], isRepeatable: true };
 
-  it("runs what failed in CI once more, with nothing beside it", () => {
+  it("runs files that failed in CI once more, on their own", () => {
     expect(runWith(twoFailed, { CI: "true" })).toEqual({
       status: 0,
       runs: ["run: run", "run: run a.test.ts b.test.ts --maxWorkers=1"],

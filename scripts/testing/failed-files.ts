@@ -1,18 +1,18 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { TestModule } from "vitest/node";
 
-/** The files of a run in which a test failed. */
+/** The files of a run that contain a failed test. */
 export interface FailedFiles {
   /** Relative to the repository. */
   readonly files: readonly string[];
-  /** Whether running them again says something: not of a property, nor of what failed besides tests. */
+  /** Whether a repetition is meaningful: not after a failed property, nor after a failure outside of tests. */
   readonly isRepeatable: boolean;
 }
 
-/** Where the test command wants to read which files failed. */
+/** The file from which the test command reads the failed files. */
 const { TAU_FAILED_FILES } = process.env;
 
-/** Notes which files failed, for {@link readFailedFiles} of the process that started this run. */
+/** Records which files failed, for {@link readFailedFiles} in the process that started this run. */
 export function noteFailedFiles(
   modules: readonly TestModule[],
   unhandledErrors: readonly unknown[],
@@ -24,12 +24,12 @@ export function noteFailedFiles(
   writeFileSync(TAU_FAILED_FILES, JSON.stringify({ files, isRepeatable } satisfies FailedFiles));
 }
 
-/** Notes that something besides a test failed, such as a frame that the schema does not allow. */
+/** Records that something besides a test failed, such as a frame that violates the schema. */
 export function noteOtherFailure(): void {
   if (TAU_FAILED_FILES !== undefined) rmSync(TAU_FAILED_FILES, { force: true });
 }
 
-/** What {@link noteFailedFiles} noted; nothing to repeat when the run ended without a note. */
+/** The record of {@link noteFailedFiles}; not repeatable if the run ended without one. */
 export function readFailedFiles(list: string): FailedFiles {
   try {
     return JSON.parse(readFileSync(list, "utf8"));
@@ -38,7 +38,7 @@ export function readFailedFiles(list: string): FailedFiles {
   }
 }
 
-/** Its values come by chance: a second try would have others. */
+/** A property uses random values: a repetition would use other ones. */
 function breaksProperty(module: TestModule): boolean {
   const errors = [...module.children.allTests("failed")].flatMap((test) => test.result().errors);
   return errors.some((error) => error?.message.startsWith("Property failed after"));

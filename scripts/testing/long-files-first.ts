@@ -3,8 +3,8 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longFiles } from "./long-files.ts";
 
 /**
- * Begins each project with its long files. Without results of an earlier run, as in CI, vitest goes by size: a
- * small file that tries a large catalogue came last, and ran on alone for most of a minute.
+ * Starts each project with its long files. Without results of an earlier run, as in CI, vitest sorts by size:
+ * a small file that tests a large catalogue came last and ran alone for almost a minute.
  */
 export class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -8,7 +8,7 @@ import { longFiles } from "./long-files.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The words that the test command gives to vitest. */
+/** The arguments that the test command passes to vitest. */
 function wordsFor(words: readonly string[], environment: Record<string, string>): string[] {
   const folder = mkdtempSync(join(tmpdir(), "words-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -28,11 +28,11 @@ const restingIn = (words: readonly string[]) =>
   words.flatMap((word, index) => (words[index - 1] === "--exclude" ? [word] : []));
 
 describe("the test command", () => {
-  it("names long files that are there", () => {
+  it("names only long files that exist", () => {
     expect(longFiles.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it("leaves out some of them, the same for one seed, and others for another", () => {
+  it("skips some of them, depending only on the seed", () => {
     const resting = restingIn(wordsFor([], { TAU_SEED: "1" }));
     expect(longFiles).toEqual(expect.arrayContaining(resting));
     expect(resting.length).toBeLessThan(longFiles.length);
@@ -40,7 +40,7 @@ describe("the test command", () => {
     expect(restingIn(wordsFor([], { TAU_SEED: "2" }))).not.toEqual(resting);
   });
 
-  it("runs all of them in CI, and what a developer names", () => {
+  it("runs all of them in CI, and those that a developer names", () => {
     expect(wordsFor([], { TAU_LONG: "1" })).toEqual(["run"]);
     const [file = ""] = longFiles;
     expect(wordsFor([file, "-t", "some"], {})).toEqual(["run", file, "-t", "some"]);

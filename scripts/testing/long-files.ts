@@ -1,7 +1,7 @@
 /**
- * Test files that cost the most and try variants of what others test: faults, hostile input, other
- * people's clients and servers, whole catalogues. The test command takes some, which its seed chooses;
- * `test:long` and CI take all. Paths from the root of the repository.
+ * Test files that take the longest and test variants of what other files test: faults, hostile input, other
+ * people's clients and servers, whole catalogues. The test command runs some of them, chosen by its seed;
+ * `test:long` and CI run all. Paths are relative to the root of the repository.
  */
 export const longFiles: readonly string[] = [
   "apps/cli/test/e2e/acp-faults.test.ts",

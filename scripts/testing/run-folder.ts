@@ -12,29 +12,29 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Files in memory, which need no look at a disk: a third of what tests of repositories cost. */
+/** Files in memory need no disk access, which is a third of the cost of tests with repositories. */
 const MEMORY = "/dev/shm";
-/** What a run leaves at most, and room for as much. */
+/** The maximum that a run leaves behind, with a reserve of the same size. */
 const ENOUGH_BYTES = 4 * 1024 ** 3;
-/** Holds the process id of the run that a folder belongs to. */
+/** The file with the process id of the run that owns a folder. */
 const OWNER = "owner";
 
-/** A folder in which a run, and every process that it starts, keeps its temporary files. */
+/** A folder in which a run, and every process it starts, keeps its temporary files. */
 export class RunFolder {
   readonly path: string;
   #isKept = false;
 
   constructor() {
-    // Short, for the sockets of tests: their paths may have 108 bytes at most.
+    // A short path, because the socket paths of tests may have at most 108 bytes.
     this.path = inMemory() ?? mkdtempSync(join(tmpdir(), "tau-"));
-    // A database of tests that root runs has an account of its own.
+    // If root runs the tests, their database uses a separate account, which needs access.
     chmodSync(this.path, 0o711);
     for (const name of ["TMPDIR", "TEMP", "TMP"]) process.env[name] = this.path;
-    // Also at the end of a run that somebody interrupts.
+    // Also runs when a run is interrupted.
     process.once("exit", () => this.#remove());
   }
 
-  /** Leaves it there after the run, for somebody to look at. */
+  /** Keeps the folder after the run for inspection. */
   keep(): void {
     this.#isKept = true;
   }
@@ -44,15 +44,15 @@ export class RunFolder {
     try {
       rmSync(this.path, { recursive: true, force: true });
     } catch {
-      // A process that still runs writes to it; it says nothing of the tests.
+      // A process that is still running writes to the folder; that does not affect the result of the tests.
     }
   }
 }
 
-/** A folder in memory that has room, and of which programs can be started; undefined without one. */
+/** A folder in memory with enough space that allows executing programs; undefined if there is none. */
 function inMemory(): string | undefined {
   if (process.platform !== "linux" || !existsSync(MEMORY)) return undefined;
-  // A run within a test stays in the folder of the run around it.
+  // A run inside a test uses the folder of the outer run.
   if (tmpdir().startsWith(`${MEMORY}/`)) return undefined;
   try {
     removeLeft();
@@ -70,7 +70,7 @@ function inMemory(): string | undefined {
   }
 }
 
-/** Removes the folders of runs that were killed: they take memory. */
+/** Removes the folders of killed runs, because they take up memory. */
 function removeLeft(): void {
   for (const name of readdirSync(MEMORY)) {
     const folder = join(MEMORY, name);

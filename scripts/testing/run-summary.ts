@@ -5,7 +5,7 @@ import { noteFailedFiles } from "./failed-files.ts";
 import { runsWhole, seed } from "./slice.ts";
 import { slicedSuites } from "./sliced-suites.ts";
 
-/** Says at the end of a run what it left out, and why, and what it had to run twice. */
+/** Reports at the end of a run which tests were skipped and why, and which had to run twice. */
 export default class RunSummary implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     noteFailedFiles(modules, unhandledErrors);
@@ -35,7 +35,7 @@ function describeSlices(modules: readonly TestModule[]): string[] {
   if (runsWhole) return [];
   const suites = new Set(slicedSuites());
   const ran = modules.filter(({ moduleId }) => suites.has(relative(process.cwd(), moduleId)));
-  // Said by the test command.
+  // Set by the test command.
   const resting = Number(process.env.TAU_RESTING ?? 0);
   if (ran.length + resting === 0) return [];
   const rest = resting === 0 ? "" : `, and ${resting} long files had no turn`;

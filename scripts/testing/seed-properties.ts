@@ -1,6 +1,6 @@
 /**
- * Properties take other values in each run, except in CI: what fails there fails again with the same
- * commit, and what passed on a clean clone passes there.
+ * Properties use different values in each run, except in CI: a failure there repeats with the same commit,
+ * and what passed on a clean clone also passes there.
  */
 import { configureGlobal } from "fast-check";
 import { seed } from "./slice.ts";

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 const home = fileURLToPath(new URL(".", import.meta.url));
 
-/** What `slice` takes of the numbers below 100, in a process with this environment. */
+/** The numbers below 100 that `slice` selects in a process with this environment. */
 function taken(count: number, environment: Record<string, string>): number[] {
   const code = `import { slice } from "./slice.ts";
     console.log(JSON.stringify(slice([...Array(100).keys()], ${count})));`;
@@ -16,7 +16,7 @@ function taken(count: number, environment: Record<string, string>): number[] {
   return JSON.parse(stdout);
 }
 
-it("takes some cases in their order, the same for one seed, and others for another", () => {
+it("selects some cases in order, depending only on the seed", () => {
   const one = taken(10, { TAU_SEED: "7" });
   expect(one).toHaveLength(10);
   expect(one).toEqual(one.toSorted((a, b) => a - b));
@@ -24,7 +24,7 @@ it("takes some cases in their order, the same for one seed, and others for anoth
   expect(taken(10, { TAU_SEED: "8" })).not.toEqual(one);
 });
 
-it("takes all cases in test:long, and where there are no more", () => {
+it("selects all cases in test:long, or if there are no more than requested", () => {
   expect(taken(10, { TAU_SEED: "7", TAU_LONG: "1" })).toHaveLength(100);
   expect(taken(100, { TAU_SEED: "7" })).toHaveLength(100);
 });

@@ -1,24 +1,24 @@
 import { randomInt } from "node:crypto";
 
 const { env } = process;
-// The processes of one run have the same.
+// All processes of one run share the seed.
 env.TAU_SEED ??= String(randomInt(1_000_000));
 
-/** Whether long suites run whole: `npx -y pnpm@12 test:long` sets it. */
+/** Whether long suites run completely: `npx -y pnpm@12 test:long` sets it. */
 export const runsWhole = env.TAU_LONG === "1";
 
-/** Why a test that only says something of a whole suite, or takes long, does not run: for `describeWith`. */
+/** The reason to skip a test that is only meaningful for a complete suite or takes long; for `describeWith`. */
 export const partOnly = runsWhole
   ? undefined
   : "only a part of the long suites ran; npx -y pnpm@12 test:long runs them";
 
-/** Which part of the long suites this run takes: `TAU_SEED`, otherwise one by chance. */
+/** The seed that selects the part of the long suites for this run: `TAU_SEED`, or a random one. */
 export const seed = Number(env.TAU_SEED);
 
 /**
- * What a run takes of a long suite: all of it in `test:long`, otherwise `count` cases that the seed
- * chooses, in their order. Every case has its turn after some runs, and a failure is repeated with
- * the seed that the end of the run names.
+ * The part of a long suite that a run takes: all cases in `test:long`, otherwise `count` cases selected by
+ * the seed, in order. Over several runs, every case has its turn; a failure is repeated with the seed printed
+ * at the end of the run.
  */
 export function slice<Case>(cases: readonly Case[], count: number): Case[] {
   if (runsWhole || count >= cases.length) return [...cases];
@@ -31,12 +31,12 @@ export function slice<Case>(cases: readonly Case[], count: number): Case[] {
   return cases.filter((_, index) => indexes.has(index));
 }
 
-/** How many cases of a generated suite run: `whole` in `test:long`, otherwise `part`. */
+/** The number of cases of a generated suite to run: `whole` in `test:long`, otherwise `part`. */
 export function sliceSize(part: number, whole: number): number {
   return runsWhole ? whole : part;
 }
 
-/** Numbers from 0 to 1, the same for one seed (mulberry32). */
+/** Pseudorandom numbers from 0 to 1 that depend only on the seed (mulberry32). */
 function randomFrom(start: number): () => number {
   let state = start | 0;
   return () => {

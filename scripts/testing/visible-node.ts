@@ -2,12 +2,12 @@ import { constants, copyFileSync, mkdtempSync, realpathSync, rmSync } from "node
 import { delimiter, join } from "node:path";
 import process, { env, execPath } from "node:process";
 
-/** Folders in place of which a sandbox has its own. */
+/** Folders that a sandbox replaces with its own. */
 const hidden = /^\/(?:tmp|dev\/shm)\//;
 
 /**
- * Lets commands in a sandbox find this Node.js where the checkout, and so its `node_modules`, is in a folder
- * that no sandbox shows: a copy outside of it comes first on the `PATH` until the run ends.
+ * Makes this Node.js available to commands in a sandbox if the checkout, and with it `node_modules`, is in a
+ * folder that sandboxes hide: puts a copy in a visible folder first on the `PATH` until the run ends.
  */
 export function showNode(): void {
   if (process.platform !== "linux" || !hidden.test(realpathSync(execPath))) return;

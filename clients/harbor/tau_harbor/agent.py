@@ -1,4 +1,4 @@
-"""Runs Tau in the environment of a Harbor trial, and hands its trajectory back."""
+"""Runs Tau in the environment of a Harbor trial and returns its trajectory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harbor.models.agent.context import AgentContext
 PACKAGE = "@tau-agent/cli"
 CONFIG_FOLDER = "/tmp/tau-agent"
 TRAJECTORY = "trajectory.json"
-# An image may have a Node of its own, and no nvm.
+# An image may have its own Node and no nvm.
 LOAD_NODE = "if [ -s ~/.nvm/nvm.sh ]; then . ~/.nvm/nvm.sh; fi"
 
 
@@ -86,7 +86,7 @@ class Tau(BaseInstalledAgent):
             *(("--skill", self.skills_dir) if self.skills_dir else ()),
         ]
         command = " ".join(shlex.quote(word) for word in words)
-        # What comes behind -- is the prompt, whatever it begins with.
+        # Everything after -- is the prompt, whatever its first character.
         await self.exec_as_agent(
             environment,
             command=(
@@ -98,7 +98,7 @@ class Tau(BaseInstalledAgent):
         )
 
     async def _write_servers(self, environment: BaseEnvironment) -> None:
-        """The MCP servers of the task become those of the user, which need no trust."""
+        """Registers the MCP servers of the task as the user's own, because these need no trust."""
         servers: dict[str, dict[str, Any]] = {}
         for server in self.mcp_servers:
             if server.transport == "stdio":
@@ -118,7 +118,7 @@ class Tau(BaseInstalledAgent):
         )
 
     def populate_context_post_run(self, context: AgentContext) -> None:
-        """Tokens and cost of the session and its subagents, also of a run that failed."""
+        """Tokens and cost of the session and its subagents, even if the run failed."""
         path = self.logs_dir / TRAJECTORY
         try:
             trajectory = json.loads(path.read_text())
@@ -129,7 +129,7 @@ class Tau(BaseInstalledAgent):
         context.n_input_tokens = total("total_prompt_tokens")
         context.n_output_tokens = total("total_completion_tokens")
         context.n_cache_tokens = total("total_cached_tokens")
-        # With summaries and other requests that no step has.
+        # Includes summaries and other requests that belong to no step.
         extra = (trajectory.get("final_metrics") or {}).get("extra") or {}
         cost = extra.get("session_cost_usd") or total("total_cost_usd")
         context.cost_usd = cost if cost > 0 else None

@@ -1,4 +1,4 @@
-"""The agent against stand-ins for Harbor, and against a real host where TAU_COMMAND names one."""
+"""Tests the agent with a stub of Harbor, and with a real host if TAU_COMMAND names one."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from tau_harbor import Tau  # noqa: E402
 
 
 class Recorded(BaseEnvironment):
-    """Keeps the commands, or runs them here."""
+    """Records the commands, or runs them locally."""
 
     def __init__(self, runs=None):
         self.commands = []
@@ -50,7 +50,7 @@ class Running(unittest.TestCase):
         asyncio.run(agent.run(instruction, environment, AgentContext()))
         return environment
 
-    def test_hands_on_model_flags_and_keys(self):
+    def test_passes_on_model_flags_and_keys(self):
         environment = self.run_agent("-x 'quoted' $HOME", thinking="high", skills_dir="/skills")
         command = environment.commands[-1]
         self.assertIn("--provider anthropic --model claude-sonnet-5", command)
@@ -61,7 +61,7 @@ class Running(unittest.TestCase):
         self.assertEqual(environment.environments[-1]["SOME_API_KEY"], "key")
         self.assertIn("--continue", self.run_agent(resume=True).commands[-1])
 
-    def test_hands_on_servers(self):
+    def test_passes_on_servers(self):
         servers = [
             SimpleNamespace(name="a", transport="stdio", command="serve", args=["-v"], url=None),
             SimpleNamespace(name="b", transport="streamable-http", url="http://b/mcp"),
@@ -79,7 +79,7 @@ class Running(unittest.TestCase):
 
 
 class Reporting(unittest.TestCase):
-    def test_counts_subagents_and_what_no_step_has(self):
+    def test_counts_subagents_and_requests_outside_steps(self):
         with tempfile.TemporaryDirectory() as folder:
             metrics = {"total_prompt_tokens": 10, "total_completion_tokens": 2, "total_cached_tokens": 4}
             below = {"final_metrics": {**metrics, "total_cost_usd": 1.0}}
@@ -93,7 +93,7 @@ class Reporting(unittest.TestCase):
             self.assertEqual((context.n_input_tokens, context.n_cache_tokens), (30, 12))
             self.assertEqual((context.n_output_tokens, context.cost_usd), (6, 3.5))
 
-    def test_says_nothing_without_a_trajectory(self):
+    def test_reports_nothing_without_a_trajectory(self):
         context = AgentContext()
         Tau(Path("/nowhere")).populate_context_post_run(context)
         self.assertIsNone(context.n_input_tokens)

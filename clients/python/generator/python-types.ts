@@ -25,7 +25,7 @@ interface Definition {
   readonly text: string;
 }
 
-/** Names for types without a name in the schema, by their position. */
+/** Names for types that have none in the schema, by their position. */
 const inlineNames: Readonly<Record<string, string>> = {
   "PromptResponse.data": "PromptDisposition",
   "InitializeResponse.data": "HostInfo",
@@ -179,7 +179,7 @@ export class PythonTypes {
       return name;
     }
     const isAlias = schema.properties === undefined;
-    // Before its members, because a type may contain itself.
+    // Stored before its members are rendered, because a type may contain itself.
     const placeholder = { name, schema, isAlias, needs: new Set<string>(), text: "" };
     this.#definitions.set(name, placeholder);
     const definition = isAlias ? this.#alias(placeholder) : this.#class(placeholder);
@@ -189,7 +189,7 @@ export class PythonTypes {
 
   #alias(definition: Definition): Definition {
     const { name, schema } = definition;
-    // By its own name: an alias may have the same shape as another type.
+    // Keyed by its own name, because an alias may have the same shape as another type.
     const options = schema.oneOf ?? schema.anyOf;
     const members = options?.map((option) => this.#alternative(option, name));
     const type =
@@ -329,7 +329,7 @@ interface Field {
   readonly description: string | undefined;
 }
 
-/** The form for members that are called as a word of Python's own; its types have to be defined before. */
+/** The functional form, for members with the name of a Python keyword; it requires its types to be defined first. */
 function functional(name: string, fields: readonly Field[], options = ""): string {
   const members = fields.map(({ member, type, description }) => {
     const lines = description === undefined ? [] : wrap(description, 90);

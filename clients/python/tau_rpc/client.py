@@ -38,9 +38,9 @@ from .workspaces import Workspace, WorkspaceServer
 __version__ = "0.0.0"
 
 _HOST_LIMIT = 64 * 1024 * 1024
-# What the client goes by, to rebuild replies and to tell when work is done.
+# The events that the client needs to rebuild replies and to detect the end of work.
 _NEEDED = sorted({"message_start", "message_end", "prompt_result", *MAYBE_LAST})
-# Until such a command is answered, a host may still be idle that is about to run.
+# Until such a command is answered, a host that is about to start a run may still report idle.
 _BEGINS_WORK = {"prompt", "steer", "follow_up", "abort_and_prompt"}
 _SKIPPED_ID = re.compile(rb'\{\s*"id"\s*:\s*"(py\d+)"')
 

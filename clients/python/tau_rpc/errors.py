@@ -1,4 +1,4 @@
-"""What can go wrong between a client and its host."""
+"""Errors between a client and its host."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ class RequestTimeoutError(TauError, TimeoutError):
 
 
 class ConnectionClosedError(TauError, ConnectionError):
-    """The host is gone; whatever waits for an answer or an event gets this."""
+    """The connection to the host is closed; raised in everything that waits for an answer or an
+    event."""
 
     def __init__(
         self,
@@ -68,14 +69,14 @@ class ConnectionClosedError(TauError, ConnectionError):
         """The end of what the host wrote to stderr."""
 
     def again(self) -> ConnectionClosedError:
-        """The same for one more who waits: a raised error keeps the trace of one place."""
+        """A copy for another waiting caller: a raised error keeps the traceback of one place."""
         return ConnectionClosedError(
             self.reason, exit_code=self.exit_code, stderr=self.stderr, code=self.code
         )
 
 
 class FrameTooLargeError(TauError):
-    """A command was too long to be sent, or its answer too long to be kept."""
+    """A command was too long to be sent, or its answer too long to be accepted."""
 
     def __init__(self, what: str, size: int, limit: int) -> None:
         super().__init__(f"{what} has {size} bytes; the limit is {limit}")
@@ -84,7 +85,7 @@ class FrameTooLargeError(TauError):
 
 
 class EventOverflowError(TauError):
-    """An iterator was read too slowly and ended, rather than hold ever more memory."""
+    """An iterator was read too slowly and ended, to limit memory."""
 
     def __init__(self, events: int, size: int) -> None:
         super().__init__(f"{events} events ({size} bytes) waited to be read from this iterator")

@@ -45,7 +45,7 @@ class EventStream(AsyncIterator[Event]):
                 return event
 
     async def next_of_all(self) -> tuple[Event, bool]:
-        """The next event, also one that `set_event_filter` leaves out, and whether it does not."""
+        """The next event, and whether `set_event_filter` includes it."""
         while not self._queue:
             if self._is_over:
                 error, self._error = self._error, None
@@ -57,12 +57,12 @@ class EventStream(AsyncIterator[Event]):
         return cast(Event, self._rebuilder.apply(frame)), is_shown
 
     async def aclose(self) -> None:
-        """Ends the iterator and forgets what waits."""
+        """Ends the iterator and discards unread events."""
         self._queue.clear()
         self.end()
 
     def push(self, frame: Mapping[str, Any], size: int, is_shown: bool = True) -> None:
-        """Takes an event that came as a line of `size` bytes. For the client."""
+        """Adds an event that arrived as a line of `size` bytes. For the client."""
         waiting = len(self._queue)
         if waiting >= self._max_events or (waiting > 0 and self._size + size > self._max_bytes):
             self._queue.clear()
@@ -73,7 +73,8 @@ class EventStream(AsyncIterator[Event]):
         self._wake.set()
 
     def end(self, error: BaseException | None = None) -> None:
-        """Ends the iterator after what waits, with an error if there is one. For the client."""
+        """Ends the iterator after the unread events, with an error if one is given. For the
+        client."""
         if self._is_over:
             return
         self._is_over = True

@@ -1,4 +1,4 @@
-"""What the host asks its client: approvals, budgets, and whatever comes with a handler."""
+"""Requests of the host to its client: approvals, budgets, and all methods with a handler."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class ApprovalRequest(ApprovalParams, _MaybeAsked):
 
 
 class BudgetRequest(BudgetParams, _MaybeAsked):
-    """The question whether a limit that is used up is raised."""
+    """The question whether to raise an exhausted limit."""
 
 
 class QuestionRequest(QuestionParams, _MaybeAsked):
-    """What the model asks a person."""
+    """The model's questions to the user."""
 
 
 class _Answer(TypedDict):
@@ -65,7 +65,7 @@ class Answers(TypedDict):
 
 
 class NoAnswer(TypedDict):
-    """The person does not answer."""
+    """The user does not answer."""
 
     cancelled: Literal[True]
 
@@ -135,7 +135,7 @@ _OTHER = "Other…"
 
 
 class HostRequests:
-    """Asks handlers about the requests of one connection."""
+    """Dispatches the requests of one connection to handlers."""
 
     def __init__(
         self,
@@ -144,10 +144,10 @@ class HostRequests:
         send: Callable[[dict[str, Any]], None],
     ) -> None:
         self._handlers = dict(handlers)
-        # What is not listed ends at once, so these are shown as dialogs.
+        # Methods that are not listed end at once, so these are listed and shown as dialogs.
         self._handlers.setdefault("tool_approval", lambda request: _show_approval(ui, request))
         self._handlers.setdefault("budget", lambda request: _show_budget(ui, request))
-        # Where nobody can answer, the model must not have the tool.
+        # If nobody can answer, the model must not have the tool.
         if type(ui).select is not UiHandler.select:
             self._handlers.setdefault("question", lambda request: _show_questions(ui, request))
         self._send = send
@@ -155,29 +155,29 @@ class HostRequests:
 
     @property
     def methods(self) -> list[str]:
-        """What the client answers."""
+        """The methods that the client answers."""
         return list(self._handlers)
 
     def open(self, frame: Mapping[str, Any]) -> None:
-        """Takes a request; one that is sent again is already being decided."""
+        """Handles a request, unless it is a repetition of one that is already being decided."""
         request_id = str(frame["id"])
         if request_id not in self._open:
             self._open[request_id] = asyncio.ensure_future(self._decide(request_id, frame))
 
     def close(self, frame: Mapping[str, Any]) -> None:
-        """A request has ended; a handler that is still at it is cancelled."""
+        """A request has ended; its handler is cancelled if it is still running."""
         task = self._open.pop(str(frame["id"]), None)
         if task is not None:
             task.cancel()
 
     def refuse(self, frame: Mapping[str, Any]) -> None:
-        """The host refuses an answer: what does not fit is a no."""
+        """The host has refused an answer, so the request is answered with no."""
         request_id = str(frame.get("id"))
         if frame.get("code") == "invalid_response" and request_id in self._open:
             self._answer(request_id, error={"message": str(frame.get("error"))})
 
     def end(self) -> None:
-        """The connection is gone."""
+        """The connection is closed."""
         for task in self._open.values():
             task.cancel()
         self._open.clear()
@@ -191,7 +191,7 @@ class HostRequests:
             if handler is None:
                 raise LookupError(f"this client answers no {frame.get('method')}")
             result = await handler({**params, **asked})
-        except Exception as error:  # What fails is a no; the host must not wait for it.
+        except Exception as error:  # A failing handler counts as no; the host must not wait for it.
             self._answer(request_id, error={"message": str(error) or repr(error)})
             return
         if result is None:
@@ -207,7 +207,7 @@ class HostRequests:
 
 
 def credential_handler(credentials: Credentials) -> RequestHandler:
-    """A function for keys as a handler; without a key the host looks for one itself."""
+    """Wraps a function for keys as a handler; without a key, the host looks for one itself."""
 
     async def answer(request: dict[str, Any]) -> GivenCredentials:
         names = ("provider", "modelId", "reason")
@@ -237,7 +237,7 @@ async def _show_budget(ui: UiHandler, request: Mapping[str, Any]) -> RaiseLimit 
 
 
 async def _show_questions(ui: UiHandler, request: Mapping[str, Any]) -> Answers | NoAnswer:
-    """One dialog for each question and, for one's own words, another one."""
+    """Shows one dialog for each question and, for free text, another one."""
     answers: list[Answer] = []
     for question in request["questions"]:
         labels = [option["label"] for option in question["options"]]

@@ -17,7 +17,7 @@ Send = Callable[[dict[str, Any]], None]
 
 
 class ToolContext:
-    """What a running tool learns of its call: a parameter of this type gets it."""
+    """The context of a tool call: passed to a parameter of this type."""
 
     def __init__(self, frame: Mapping[str, Any], send: Callable[[Any], None]) -> None:
         self.tool_call_id: str = str(frame.get("toolCallId"))
@@ -34,7 +34,7 @@ class ToolContext:
 
 @dataclass(frozen=True)
 class HostTool:
-    """A function with what the host has to know of it."""
+    """A function with everything that the host has to know about it."""
 
     definition: SetHostToolsCommandTools
     function: ToolFunction
@@ -53,7 +53,7 @@ def host_tool(
     defer_loading: bool,
     subagents: bool,
 ) -> HostTool:
-    """A tool from an async function: its name, its docstring and the types of its parameters."""
+    """Creates a tool from an async function: from its name, docstring and parameter types."""
     own_name = name or getattr(function, "__name__", "")
     if not inspect.iscoroutinefunction(function):
         raise TypeError(f"The tool {own_name} is not an async function")
@@ -82,37 +82,37 @@ def host_tool(
 
 
 class HostTools:
-    """The tools of one client, and their calls."""
+    """The tools of one client, and their running calls."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._tools: dict[str, HostTool] = {}
-        # What the host has.
+        # The tools that the host has.
         self._registered: dict[str, HostTool] = {}
-        # A reply that has begun may still call a tool that was replaced.
+        # Replaced tools, which a reply that has begun may still call.
         self._callable: dict[str, HostTool] = {}
         self._calls: dict[str, asyncio.Task[None]] = {}
         self._registering = asyncio.Lock()
 
     def add(self, tool: HostTool) -> None:
-        """Adds a tool, or replaces the one of its name."""
+        """Adds a tool, or replaces the one with the same name."""
         self._tools[tool.definition["name"]] = tool
 
     def remove(self, name: str) -> None:
-        """Takes a tool away. Raises KeyError if there is none of this name."""
+        """Removes a tool. Raises KeyError if there is none with this name."""
         del self._tools[name]
 
     async def register(
         self, send: Callable[[list[SetHostToolsCommandTools]], Awaitable[Any]]
     ) -> None:
-        """Tells the host what has changed. If it refuses, what it had stays."""
+        """Sends changes to the host. If it refuses them, it keeps the earlier tools."""
         if self._tools == self._registered:
             return
         async with self._registering:
             tools, before = dict(self._tools), self._registered
             if tools == before:
                 return
-            # Its first call may come with its answer.
+            # The first call may arrive together with the answer.
             callable_before = self._callable
             self._registered, self._callable = tools, {**callable_before, **tools}
             try:
@@ -124,14 +124,14 @@ class HostTools:
                 raise
 
     async def repeat(self, send: Callable[[list[SetHostToolsCommandTools]], Awaitable[Any]]) -> None:
-        """Tells a host of them that knows the client by another connection."""
+        """Registers the tools again after a reconnect."""
         if self._registered:
             await send([tool.definition for tool in self._registered.values()])
 
     def call(self, frame: Mapping[str, Any]) -> None:
         """Runs a tool for the host."""
         call_id = str(frame["id"])
-        # After a reconnect, the host tells of it again.
+        # After a reconnect, the host repeats the call.
         if call_id in self._calls:
             return
         task = asyncio.ensure_future(self._run(call_id, frame))
@@ -139,13 +139,13 @@ class HostTools:
         task.add_done_callback(lambda _: self._calls.pop(call_id, None))
 
     def cancel(self, frame: Mapping[str, Any]) -> None:
-        """A call is not wanted any more."""
+        """A call was cancelled."""
         task = self._calls.pop(str(frame.get("targetId")), None)
         if task is not None:
             task.cancel()
 
     def end(self) -> None:
-        """The connection is gone."""
+        """The connection is closed."""
         for task in list(self._calls.values()):
             task.cancel()
 
@@ -167,13 +167,13 @@ class HostTools:
             result = _result_of(await tool.function(**given))
             is_error = result.pop("isError", False) is True
             self._send({**end, "result": result, **({"isError": True} if is_error else {})})
-        except Exception as error:  # The model reads it; the tool's fault is not the client's.
+        except Exception as error:  # The model reads the error; a failing tool must not affect the client.
             text = str(error) or repr(error)
             self._send({**end, "result": _result_of(text), "isError": True})
 
 
 def _result_of(value: Any) -> dict[str, Any]:
-    """A text is a text result, a result stays one, and anything else is shown as JSON."""
+    """A string becomes a text result, a result is kept, and anything else is sent as JSON."""
     if isinstance(value, Mapping) and isinstance(cast("Mapping[str, Any]", value).get("content"), list):
         return dict(cast("Mapping[str, Any]", value))
     text = value if isinstance(value, str) else "" if value is None else json.dumps(value)

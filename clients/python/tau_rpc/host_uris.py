@@ -12,7 +12,7 @@ Send = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class UriContent:
-    """A text, with what a reader should know of it."""
+    """A text, optionally with notes for the reader."""
 
     content: str
     content_type: str | None = None
@@ -22,7 +22,7 @@ class UriContent:
 
 @dataclass(frozen=True)
 class UriScheme:
-    """A scheme with the functions that serve it. What they raise, the model reads."""
+    """A scheme with the functions that serve it. The model reads the errors that they raise."""
 
     scheme: str
     """Without `://`."""
@@ -33,13 +33,13 @@ class UriScheme:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """What the host learns of it."""
+        """The definition that is sent to the host."""
         described = {} if self.description is None else {"description": self.description}
         return {"scheme": self.scheme, "writable": self.write is not None, **described}
 
 
 class HostUris:
-    """The schemes of one client, and what the host wants of them."""
+    """The schemes of one client, and the host's running requests."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -51,9 +51,9 @@ class HostUris:
         schemes: Sequence[UriScheme],
         send: Callable[[list[dict[str, Any]]], Awaitable[Any]],
     ) -> list[str]:
-        """Tells the host of them. If it refuses, those before stay."""
+        """Registers the schemes with the host. If it refuses them, the earlier ones stay."""
         before = self._schemes
-        # The first request may come with the answer.
+        # The first request may arrive together with the answer.
         self._schemes = list(schemes)
         try:
             data = await send([scheme.definition for scheme in schemes])
@@ -63,14 +63,14 @@ class HostUris:
         return [str(name) for name in data["schemes"]]
 
     async def repeat(self, send: Callable[[list[dict[str, Any]]], Awaitable[Any]]) -> None:
-        """Tells a host of them that knows the client by another connection."""
+        """Registers the schemes again after a reconnect."""
         if self._schemes:
             await send([scheme.definition for scheme in self._schemes])
 
     def take(self, frame: Mapping[str, Any]) -> None:
         """Answers a request of the host."""
         request_id = str(frame["id"])
-        # After a reconnect, the host tells of it again.
+        # After a reconnect, the host repeats the request.
         if not self._schemes or request_id in self._requests:
             return
         task = asyncio.ensure_future(self._answer(request_id, frame))
@@ -78,13 +78,13 @@ class HostUris:
         task.add_done_callback(lambda _: self._requests.pop(request_id, None))
 
     def cancel(self, frame: Mapping[str, Any]) -> None:
-        """A request is not wanted any more."""
+        """A request was cancelled."""
         task = self._requests.pop(str(frame.get("targetId")), None)
         if task is not None:
             task.cancel()
 
     def end(self) -> None:
-        """The connection is gone."""
+        """The connection is closed."""
         for task in list(self._requests.values()):
             task.cancel()
 
@@ -92,7 +92,7 @@ class HostUris:
         result: dict[str, Any] = {"type": "host_uri_result", "id": request_id}
         try:
             self._send({**result, **await self._serve(frame)})
-        except Exception as error:  # The model reads it.
+        except Exception as error:  # The model reads the error.
             self._send({**result, "isError": True, "error": str(error) or repr(error)})
 
     async def _serve(self, frame: Mapping[str, Any]) -> dict[str, Any]:

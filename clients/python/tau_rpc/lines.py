@@ -1,4 +1,4 @@
-"""Framing: one JSON object per line, ended by LF and by nothing else."""
+"""Framing: one JSON object per line, ended by LF only."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ _HEAD_BYTES = 256
 
 
 def encode_line(frame: Mapping[str, Any]) -> bytes:
-    """A frame as a line. ASCII only, so that no character in it can be taken for a line end."""
+    """Encodes a frame as a line. ASCII only, so that no character can be mistaken for a line end.
+    """
     return json.dumps(frame, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
 
 
 def decode_line(line: bytes) -> dict[str, Any] | None:
-    """The frame of a line; None when it is none."""
+    """The frame in a line; None if it is not a frame."""
     try:
         frame = as_record(json.loads(line.decode("utf-8", "replace")))
     except (ValueError, RecursionError):
@@ -24,12 +25,12 @@ def decode_line(line: bytes) -> dict[str, Any] | None:
 
 
 def as_record(value: Any) -> dict[str, Any] | None:
-    """A JSON object as one; None for anything else."""
+    """The value if it is a JSON object; None for anything else."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
 class LineReader:
-    """Cuts bytes into lines at LF. Nothing is looked at twice, however long a line is."""
+    """Splits bytes into lines at LF. Each byte is scanned once, however long a line is."""
 
     def __init__(
         self,
@@ -44,7 +45,7 @@ class LineReader:
         self._size = 0
 
     def feed(self, chunk: bytes) -> None:
-        """Reads one piece; `on_line` gets each line that is complete now, without its LF."""
+        """Reads one piece; calls `on_line` with each completed line, without its LF."""
         start = 0
         while (end := chunk.find(b"\n", start)) != -1:
             self._add(chunk[start:end])
@@ -54,7 +55,7 @@ class LineReader:
             self._add(chunk[start:])
 
     def end(self) -> None:
-        """Completes the line that was begun, as the end of the input does."""
+        """Completes the line in progress at the end of the input."""
         line, size = b"".join(self._pieces), self._size
         self._pieces, self._size = [], 0
         if size > self._max_bytes:
@@ -67,6 +68,6 @@ class LineReader:
         if self._size <= self._max_bytes:
             self._pieces.append(piece)
         elif len(self._pieces) != 1 or len(self._pieces[0]) > _HEAD_BYTES:
-            # Too long to be kept; its beginning may tell what it was.
+            # Too long to be kept; its beginning may identify it.
             head = b"".join([*self._pieces, piece])[:_HEAD_BYTES]
             self._pieces = [head]

@@ -1,4 +1,4 @@
-"""A client's options as words of the host's command line."""
+"""Converts a client's options to arguments of the host's command line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def host_words(
     resume: str | None = None,
     max_turns: int | None = None,
 ) -> list[str]:
-    """The words for the options that are given."""
+    """The arguments for the given options."""
     named = {
         "--provider": provider,
         "--model": model,

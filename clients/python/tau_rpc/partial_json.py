@@ -1,4 +1,4 @@
-"""JSON that comes in pieces: the arguments of a tool call while the model writes them."""
+"""JSON that arrives in pieces: the arguments of a tool call while the model writes them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r"
 
 
 def is_split(text: str, piece: str) -> bool:
-    """Whether a character beyond U+FFFF was cut in two halves between two pieces of a text."""
+    """Whether a surrogate pair was split between two pieces of a text."""
     return "\ud800" <= text[-1:] <= "\udbff" and "\udc00" <= piece[:1] <= "\udfff"
 
 
 def mend(text: str, piece: str) -> str:
-    """Two pieces of a text with the character between them whole again."""
+    """Joins two pieces of a text and restores a surrogate pair split between them."""
     whole = (text[-1] + piece[0]).encode("utf-16", "surrogatepass").decode("utf-16")
     return text[:-1] + whole + piece[1:]
 
@@ -33,7 +33,7 @@ class PartialJson:
 
     def __init__(self) -> None:
         self._root: list[Any] = []
-        # Each container that is open, and where in it the next value goes.
+        # Each open container, and where in it the next value goes.
         self._stack: list[tuple[Any, Any]] = []
         self._mode = "value"
         self._key = ""
@@ -42,7 +42,8 @@ class PartialJson:
 
     @property
     def value(self) -> Any:
-        """The document so far; None until its first value begins. Containers are live."""
+        """The document so far; None until its first value begins. Containers are modified in
+        place."""
         return self._root[0] if self._root else None
 
     def feed(self, piece: str) -> None:
@@ -166,7 +167,7 @@ class PartialJson:
             self._key = mend(key, piece) if is_split(key, piece) else key + piece
             return
         container, slot = self._stack[-1] if self._stack else (self._root, 0)
-        # Python grows a text in place while nothing else refers to it.
+        # Python extends a string in place while nothing else refers to it.
         text = container[slot]
         container[slot] = ""
         if is_split(text, piece):

@@ -1,4 +1,4 @@
-"""A host as a child process: bytes in, lines out, its last words and its end."""
+"""A host as a child process: bytes in, lines out, the end of its stderr, and its exit."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .errors import ConnectionClosedError
 from .lines import LineReader
 
 _STDERR_TAIL_BYTES = 64 * 1024
-# How long the pipes may stay open after the process is gone: a grandchild may hold them.
+# How long the pipes may stay open after the process has ended, because a grandchild may hold them.
 _DRAIN_SECONDS = 0.5
-# How long a host may live on that closed its output: nothing can be answered any more.
+# How long a host may run after closing its output, when it can no longer answer.
 _MUTE_SECONDS = 5.0
 
 
@@ -33,7 +33,7 @@ class HostProcess(asyncio.SubprocessProtocol):
         self._timers: list[asyncio.TimerHandle] = []
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
-        # Done while the host takes input; a new one while it is behind.
+        # Completed while the host accepts input; replaced by a pending one while it is behind.
         self.writable: asyncio.Future[None] = self._loop.create_future()
         self.writable.set_result(None)
         self._transport: asyncio.SubprocessTransport | None = None
@@ -44,7 +44,7 @@ class HostProcess(asyncio.SubprocessProtocol):
         cwd: str | os.PathLike[str] | None,
         env: Mapping[str, str | None],
     ) -> None:
-        """Starts the host; `env` is added to the environment, None takes a variable away."""
+        """Starts the host; `env` is added to the environment, and None removes a variable."""
         variables = {**os.environ, **env}
         environment = {name: value for name, value in variables.items() if value is not None}
         program, *arguments = (os.fspath(part) for part in command)
@@ -69,7 +69,7 @@ class HostProcess(asyncio.SubprocessProtocol):
 
     @property
     def has_ended(self) -> bool:
-        """Whether the process is gone and its output is read."""
+        """Whether the process has ended and its output is read."""
         return self._ended.done()
 
     @property
@@ -78,17 +78,17 @@ class HostProcess(asyncio.SubprocessProtocol):
         return self._stderr.decode("utf-8", "replace")
 
     def note(self, text: str) -> None:
-        """Keeps a remark of the client's own among the host's last words."""
+        """Appends a note of the client to the host's stderr."""
         self._keep_stderr(f"[client] {text}\n".encode("utf-8", "replace"))
 
     def write(self, line: bytes) -> None:
-        """Hands a line to the host. Await `writable` before it, to hold no more than needed."""
+        """Passes a line to the host. Await `writable` first, to buffer no more than needed."""
         pipe = self._input()
         if pipe is not None and not pipe.is_closing():
             pipe.write(line)
 
     async def stop(self, grace: float, kill_after: float = 2.0) -> None:
-        """Closes the host's input, then asks it to end, then kills it; returns when it is gone."""
+        """Closes the host's input, then terminates it, then kills it; returns when it has ended."""
         if self._transport is None:
             return
         try:
@@ -101,7 +101,7 @@ class HostProcess(asyncio.SubprocessProtocol):
             if await self._ends_within(kill_after):
                 return
         finally:
-            # Also when this is cancelled: no process is left behind, not even a dead one.
+            # Even if this is cancelled: leaves no process behind, not even a zombie.
             self._signal("kill")
             await asyncio.shield(self._ended)
 
@@ -122,7 +122,7 @@ class HostProcess(asyncio.SubprocessProtocol):
         except ProcessLookupError:
             pass
 
-    # What asyncio calls.
+    # Callbacks of asyncio.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.SubprocessTransport, transport)
@@ -136,7 +136,7 @@ class HostProcess(asyncio.SubprocessProtocol):
             return
         try:
             self._on_stderr(data.decode("utf-8", "replace"))
-        except Exception as error:  # It is the application's to hear of, and must not end the host.
+        except Exception as error:  # The error is the application's and must not end the host.
             message = "on_stderr of a TauClient failed"
             self._loop.call_exception_handler({"message": message, "exception": error})
 

@@ -1,4 +1,4 @@
-"""Replies put together again from their deltas."""
+"""Rebuilds replies from their deltas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from .lines import as_record
 from .partial_json import PartialJson, is_split, mend
 
-# Blocks come in order; a host that skips many of them is out of its mind.
+# Blocks arrive in order; a host that skips many of them is broken.
 _MAX_GAP = 1000
 _EMPTY: dict[str, Any] = {
     "role": "assistant",
@@ -36,7 +36,7 @@ class MessageRebuilder:
 
     def __init__(self, before: MessageRebuilder | None = None) -> None:
         self._message: dict[str, Any] = _copy(before._message if before else _EMPTY)
-        # The text of each call's arguments, in pieces, and the readers that were fed them.
+        # The argument text of each call, in pieces, and the parsers that received them.
         self._pieces: dict[int, list[str]] = {}
         if before is not None:
             self._pieces = {at: [*pieces] for at, pieces in before._pieces.items()}
@@ -81,7 +81,8 @@ class MessageRebuilder:
             return
         kind = step.get("type")
         if isinstance(kind, str) and kind.endswith("_start"):
-            # Blocks begin in order: this is of an earlier reply, whose end was filtered out.
+            # Blocks begin in order, so this one is from an earlier reply whose end was filtered
+            # out.
             del self._message["content"][at:]
         if kind in ("text_start", "text_delta", "text_end"):
             self._text(self._block(at, "text", "text"), "text", step)
@@ -109,7 +110,7 @@ class MessageRebuilder:
         delta = step.get("delta")
         if not isinstance(delta, str):
             return
-        # Python grows a text in place while nothing else refers to it.
+        # Python extends a string in place while nothing else refers to it.
         text = block.get(member) or ""
         block[member] = ""
         if is_split(text, delta):

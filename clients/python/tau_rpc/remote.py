@@ -1,4 +1,4 @@
-"""A host that listens: one connection for several sessions, made again when it is lost."""
+"""A listening host: one connection for several sessions, restored when it is lost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.05, 2.0
 
 
 class Listener(Protocol):
-    """A client, as its connection sees it."""
+    """The interface of a client towards its connection."""
 
     def frame_received(self, line: bytes) -> None: ...
 
@@ -36,7 +36,7 @@ class Listener(Protocol):
 
 
 class SessionPort:
-    """The frames of one session; a client uses it as it uses the process of a host."""
+    """The frames of one session; a client uses it like the process of a host."""
 
     pid = None
     exit_code = None
@@ -56,23 +56,24 @@ class SessionPort:
         self._resumed = True
 
     def note(self, text: str) -> None:
-        """Keeps a remark of the client's own."""
+        """Records a note of the client."""
         self.stderr = (self.stderr + f"[client] {text}\n")[-65_536:]
 
     def listen(self, listener: Listener) -> None:
-        """Hands frames to the client from now on, those that have come first."""
+        """Passes frames to the client from now on, starting with those that have already arrived.
+        """
         self.listener = listener
         early, self._early = self._early, []
         for line in early:
             listener.frame_received(line)
 
     def write(self, line: bytes) -> None:
-        """Sends a frame for this session, as soon as there is a connection."""
+        """Sends a frame for this session as soon as there is a connection."""
         frame = cast("dict[str, Any]", json.loads(line))
         if self.session_id is not None:
             frame["sessionId"] = self.session_id
         if frame["type"] == "prompt":
-            # So that one whose answer was lost can be sent again.
+            # Gives the prompt an id, so that it can be sent again if the answer was lost.
             frame.setdefault("promptId", uuid.uuid4().hex)
         line = encode_line(frame)
         if isinstance(frame.get("id"), str) and not frame["type"].startswith(("host_", "extension_")):
@@ -80,7 +81,7 @@ class SessionPort:
         self._host.write(line)
 
     async def stop(self, grace: float) -> None:
-        """Closes the session, or the whole connection when it is the client's own."""
+        """Closes the session, or the whole connection if it belongs to the client."""
         await self._host.stop(self)
 
     def receive(self, frame: dict[str, Any], line: bytes) -> None:
@@ -106,12 +107,12 @@ class SessionPort:
             self._host.drop(self, "The session was closed")
 
     def expect_live(self) -> None:
-        """The frames after `attach` come next."""
+        """The frames after `attach` follow."""
         self.live = asyncio.get_running_loop().create_future()
         self._resumed = True
 
     def cut(self, error: ConnectionClosedError) -> None:
-        """The connection is lost: what must not be sent twice fails."""
+        """The connection is lost: requests that must not be sent twice fail."""
         if not self.live.done():
             self.live.cancel()
         for request_id, (command, _) in list(self.unanswered.items()):
@@ -144,7 +145,7 @@ class RemoteHost:
         self._last_id = 0
 
     async def connect(self) -> None:
-        """Connects, and attaches to the session of a host that has only one."""
+        """Connects, and attaches to the session if the host has only one."""
         try:
             await self._establish(False)
         except ConnectionClosedError:
@@ -163,7 +164,7 @@ class RemoteHost:
             raise
 
     def port(self, session_id: str) -> SessionPort:
-        """The session with a handle."""
+        """The session with this handle."""
         if session_id not in self._ports:
             self._ports[session_id] = SessionPort(self, session_id)
         return self._ports[session_id]
@@ -183,7 +184,7 @@ class RemoteHost:
             port.listener.connection_ended()
 
     async def stop(self, port: SessionPort) -> None:
-        """Ends the connection with its own port; another only leaves it."""
+        """Closes the connection if this is its own port; any other port only leaves it."""
         if port is not self.main:
             self.drop(port, "The session was closed")
             return
@@ -210,7 +211,7 @@ class RemoteHost:
     async def _open(self) -> None:
         if self._url.startswith("unix:"):
             path = self._url[len("unix:") :]
-            # Its owner would read everything: keys, prompts and files.
+            # The owner of the socket could read everything: keys, prompts and files.
             if os.stat(path).st_uid != os.getuid():
                 raise ConnectionClosedError(f"The socket {path} belongs to another user", code="refused")
             reader, writer = await asyncio.open_unix_connection(path)
@@ -250,7 +251,7 @@ class RemoteHost:
             self._answers.pop(request_id, None)
 
     async def _attach(self, port: SessionPort, again: bool) -> None:
-        # A host with many sessions has none of its own.
+        # A host with many sessions has no main session.
         if again and port.position is None:
             return
         params: dict[str, Any] = {} if port.session_id is None else {"sessionId": port.session_id}
@@ -283,7 +284,7 @@ class RemoteHost:
         data = as_record(frame.get("data"))
         session_id = frame.get("sessionId")
         is_good = frame.get("type") == "response" and frame.get("success") is True and data is not None
-        # At once: the next frame may be one of the session.
+        # At once, because the next frame may belong to the session.
         if is_good and data is not None and frame.get("command") == "open_session":
             self.port(data["sessionId"]).position = (data["streamId"], data["seq"])
         if is_good and data is not None and frame.get("command") == "attach":
@@ -325,7 +326,7 @@ class RemoteHost:
             except (OSError, asyncio.TimeoutError, ConnectionClosedError, RpcError) as error:
                 reason = str(error)
                 self._cut()
-            # A connection that brought something is worth trying again soon.
+            # After a connection that received frames, the next attempt starts soon.
             wait = min(2 * wait, _LONGEST_WAIT) if before == self._frames_read() else _FIRST_WAIT
             await asyncio.sleep(wait)
         self._end(f"The connection was lost: {reason}")
@@ -341,7 +342,7 @@ class RemoteHost:
 
 
 def find_token(url: str, token: str | None, token_file: str | os.PathLike[str] | None) -> str | None:
-    """The token for an address; for this machine, by default that of the agent directory."""
+    """The token for an address; for this machine, by default the one in the agent directory."""
     if url.startswith("unix:") or token is not None:
         return token
     host = urlsplit(url).hostname or ""

@@ -1,4 +1,4 @@
-"""Clients of a host that listens: of the host, and of each session in it."""
+"""Clients of a listening host: of the host, and of each session in it."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class RemoteClient(TauClient):
         self._port = port
         self._options = options
         self._host = remote.info
-        # It is used in the same way.
+        # It has the same interface.
         self._process = cast(HostProcess, port)
         port.listen(self)
 
     async def start(self) -> None:
-        """It is connected already."""
+        """Does nothing, because it is already connected."""
 
     async def open_session(self, **params: Any) -> TauSession:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Opens a session of its own in the host; the parameters are those of the command."""
+        """Opens a separate session in the host; the parameters are those of the command."""
         if "cwd" in params:
             params["cwd"] = os.fspath(params["cwd"])
         data = await super().open_session(**params)
@@ -49,27 +49,27 @@ class RemoteClient(TauClient):
     def _describe_end(self) -> str:
         return self._port.end_reason or "The connection was closed"
 
-    # What the connection calls.
+    # Callbacks of the connection.
 
     def frame_received(self, line: bytes) -> None:
-        """A frame of the session has come."""
+        """A frame of the session has arrived."""
         self._receive(line)
 
     def request_lost(self, request_id: str, error: ConnectionClosedError) -> None:
-        """The answer of a request will not come."""
+        """The answer to a request will not arrive."""
         self._fail_request(request_id, error)
 
     def connection_ended(self) -> None:
-        """The session or its connection is gone for good."""
+        """The session or its connection is closed for good."""
         if self._closed is None:
             self._ended()
 
     def reconnected(
         self, resumed: bool, state: dict[str, Any], pending: list[dict[str, Any]]
     ) -> None:
-        """A lost connection was made again."""
+        """A lost connection was restored."""
         if self._workspace is not None:
-            # What the host had asked for is lost to it.
+            # The host repeats its open requests.
             self._workspace.end()
         self._receive(encode_line({"type": "reconnected", "resumed": resumed, "state": state}))
         for request in pending:
@@ -81,7 +81,7 @@ class RemoteClient(TauClient):
                 self._requests.open({**request, "type": "host_request"})
 
     async def restore(self, send: Callable[[str, dict[str, Any]], Any]) -> None:
-        """A new connection knows neither the filter nor the tools of the one before."""
+        """A new connection has neither the filter nor the tools of the previous one."""
         if self._shown is not None:
             params: dict[str, Any] = {"events": sorted(self._shown)}
             self._filter(params)
@@ -91,7 +91,7 @@ class RemoteClient(TauClient):
 
 
 class TauSession(RemoteClient):
-    """One session of a host: methods for each command, and events, as a client has them."""
+    """One session of a host: a method for each command, and events, as in a client."""
 
     @property
     def session_id(self) -> str:
@@ -104,5 +104,5 @@ class TauSession(RemoteClient):
             try:
                 await self.request("close_session")
             except (RpcError, ConnectionClosedError):
-                pass  # It is closed already.
+                pass  # It is already closed.
         await super().close()

@@ -1,4 +1,4 @@
-"""One prompt, from before it is sent to its end."""
+"""One prompt, from before it is sent until its end."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class PromptRun(AsyncIterator[Event]):
         """Every message that was completed since the prompt was sent."""
 
     def __repr__(self) -> str:
-        """What is known of the prompt, for logs and the Python prompt; long values are cut."""
+        """A description of the prompt for logs and the Python shell; long values are truncated."""
         state = self.status or ("not sent" if self._stream is None else "running")
         known: dict[str, Any] = {"status": state, "paused_by": self.paused_by, "error": self.error}
         known |= {"output_status": self.output_status, "output": self.output}
@@ -80,7 +80,8 @@ class PromptRun(AsyncIterator[Event]):
 
     @property
     def text(self) -> str:
-        """The text of the last reply; with an `output_schema` the last answer as it was written."""
+        """The text of the last reply; with an `output_schema`, the last answer as it was written.
+        """
         if self._text is not None:
             return self._text
         reply = self._last_reply()
@@ -101,7 +102,7 @@ class PromptRun(AsyncIterator[Event]):
                 if self._had_ended:
                     self.status = "handled"
                     raise
-                # Else only the end of the client ends it so.
+                # Otherwise, only the end of the client ends it like this.
                 raise ConnectionClosedError("The client was closed") from None
             await self._look_at(event)
             if is_shown:
@@ -120,7 +121,7 @@ class PromptRun(AsyncIterator[Event]):
                 pass
 
     async def wait(self) -> PromptStatus:
-        """Reads to the end; how the prompt ended."""
+        """Reads to the end and returns how the prompt ended."""
         async for _ in self:
             pass
         return cast(PromptStatus, self.status)
@@ -144,7 +145,7 @@ class PromptRun(AsyncIterator[Event]):
         return stream
 
     async def _end_duplicate(self, stream: EventStream) -> None:
-        # Unless the host still works on the prompt, its result has been sent.
+        # Unless the host is still working on the prompt, its result was sent before.
         try:
             self._had_ended = await self._client.is_idle()
         except (ConnectionClosedError, RpcError):
@@ -159,12 +160,13 @@ class PromptRun(AsyncIterator[Event]):
             prompt_id = self._params.get("promptId")
             if event.get("id") == self.id or (prompt_id is not None and event.get("promptId") == prompt_id):
                 self._end(event)
-                # The answer came before, perhaps in the same piece of input as everything since.
+                # The answer arrived earlier, possibly in the same piece of input as everything
+                # since.
                 if self._answer is not None:
                     await asyncio.wait({self._answer})
                     self.disposition = self._answer.result()
         elif self._client.host is None and event["type"] in MAYBE_LAST:
-            # A host that reports no outcome of a prompt leaves it in its last reply.
+            # If the host does not report the outcome of a prompt, the last reply decides.
             if await self._client.is_idle():
                 reply = self._last_reply()
                 reason = reply["stopReason"] if reply is not None else "stop"

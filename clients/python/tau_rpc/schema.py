@@ -1,4 +1,4 @@
-"""JSON Schema from the annotations of a function."""
+"""Derives JSON Schema from the annotations of a function."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def schema_of_arguments(
 
 
 def schema_of(hint: Any, where: str) -> dict[str, Any]:
-    """The schema of a type; `where` names its place in an error."""
+    """The schema of a type; `where` is its place for an error."""
     if hint.__hash__ is not None and hint in _SIMPLE:
         return dict(_SIMPLE[hint])
     origin, args = get_origin(hint), get_args(hint)
@@ -101,7 +101,7 @@ def _object(hint: Any, where: str) -> dict[str, Any]:
 
 
 def _bare(hint: Any) -> Any:
-    """Without `Required` and `NotRequired`, whatever module they are from."""
+    """Removes `Required` and `NotRequired`, whichever module they come from."""
     origin = get_origin(hint)
     is_mark = getattr(origin, "_name", None) in ("Required", "NotRequired")
     return get_args(hint)[0] if is_mark else hint

@@ -1,4 +1,4 @@
-"""What extensions ask the client to show."""
+"""UI requests of extensions to the client."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class UiHandler:
         return None
 
     async def confirm(self, request: ExtensionUiRequestConfirm) -> bool | None:
-        """Yes or no."""
+        """A yes-or-no question."""
         return None
 
     async def input(self, request: ExtensionUiRequestInput) -> str | None:
@@ -40,23 +40,23 @@ class UiHandler:
         return None
 
     async def editor(self, request: ExtensionUiRequestEditor) -> str | None:
-        """A longer text, to begin with `request.get("prefill")`."""
+        """A longer text, initially `request.get("prefill")`."""
         return None
 
     async def notify(self, request: ExtensionUiRequestNotify) -> None:
-        """A notice."""
+        """A notification."""
 
     async def set_status(self, request: ExtensionUiRequestSetStatus) -> None:
-        """A line of status; taken away when it comes without a text."""
+        """A status line; removed by a request without text."""
 
     async def set_widget(self, request: ExtensionUiRequestSetWidget) -> None:
-        """Lines to show beside the editor; taken away when it comes without lines."""
+        """Lines to show next to the editor; removed by a request without lines."""
 
     async def set_title(self, request: ExtensionUiRequestSetTitle) -> None:
         """A title for the window."""
 
     async def set_editor_text(self, request: ExtensionUiRequestSetEditorText) -> None:
-        """A text to put before the user."""
+        """A text to put into the user's editor."""
 
 
 _DIALOGS = {"select": "value", "input": "value", "editor": "value", "confirm": "confirmed"}
@@ -64,12 +64,12 @@ _NOTICES = {"notify", "setStatus", "setWidget", "setTitle", "set_editor_text"}
 
 
 def is_dialog(request: ExtensionUiRequest) -> bool:
-    """Whether a request waits for an answer; one of a kind that came later might."""
+    """Whether a request waits for an answer; a request of an unknown kind might."""
     return request["method"] not in _NOTICES
 
 
 async def show(handler: UiHandler, request: ExtensionUiRequest) -> dict[str, Any]:
-    """Shows a request; the members of its answer."""
+    """Shows a request; returns the members of its answer."""
     method: str = request["method"]
     member = _DIALOGS.get(method)
     if member is None and method not in _NOTICES:

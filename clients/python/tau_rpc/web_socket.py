@@ -1,4 +1,4 @@
-"""A WebSocket client with nothing but the standard library: text messages in both directions."""
+"""A WebSocket client that uses only the standard library: text messages in both directions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WebSocket:
 
     @staticmethod
     async def connect(url: str, token: str | None) -> WebSocket:
-        """Connects to `ws://…` or `wss://…`; ConnectionClosedError when it is refused."""
+        """Connects to `ws://…` or `wss://…`; raises ConnectionClosedError if it is refused."""
         parts = urlsplit(url)
         is_secure = parts.scheme == "wss"
         host, port = parts.hostname or "", parts.port or (443 if is_secure else 80)
@@ -72,7 +72,7 @@ class WebSocket:
         self._writer.close()
 
     async def receive(self, on_text: Callable[[bytes], None]) -> str:
-        """Hands on each message until the connection ends; why it did."""
+        """Passes on each message until the connection ends; returns the reason."""
         pieces: list[bytes] = []
         while True:
             try:
@@ -111,7 +111,7 @@ class WebSocket:
 
 
 def _masked(body: bytes, mask: bytes) -> bytes:
-    # As one number: a loop over bytes would be slow for images.
+    # XOR of one large integer, because a loop over bytes would be slow for images.
     size = len(body)
     pattern = (mask * (size // 4 + 1))[:size]
     return (int.from_bytes(body, "big") ^ int.from_bytes(pattern, "big")).to_bytes(size, "big")

@@ -25,20 +25,20 @@ class WorkspaceError(Exception):
 
 
 class WorkspaceProcess(Protocol):
-    """A command that was started."""
+    """A started command."""
 
     @property
     def pid(self) -> int | None:
-        """In the process table of the place."""
+        """The process id on that machine."""
 
     async def write(self, data: bytes) -> None:
         """Writes to its input."""
 
     async def end_input(self) -> None:
-        """Its input ends."""
+        """Closes its input."""
 
     async def kill(self, name: str) -> None:
-        """Sends a signal, such as `SIGTERM`, to it and all that it started."""
+        """Sends a signal, such as `SIGTERM`, to the command and all its children."""
 
     async def wait(self) -> Mapping[str, Any]:
         """When it has ended and its output was handed over: `{"exitCode": 0}`, or `{"exitCode": None,
@@ -63,7 +63,7 @@ class Workspace:
     async def stat(
         self, path: str, *, follow_links: bool, within: Mapping[str, Any] | None
     ) -> Mapping[str, Any] | None:
-        """`{"kind", "size", "mode"?, "modifiedAt"?, "realPath"?}`; None when nothing is there."""
+        """`{"kind", "size", "mode"?, "modifiedAt"?, "realPath"?}`; None if nothing exists there."""
         raise WorkspaceError("unsupported")
 
     async def list(self, path: str, *, within: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
@@ -73,13 +73,13 @@ class Workspace:
     async def read(
         self, path: str, *, offset: int, length: int, within: Mapping[str, Any] | None
     ) -> bytes:
-        """Bytes of a file; none past its end."""
+        """Reads bytes of a file; returns none past its end."""
         raise WorkspaceError("unsupported")
 
     async def write(
         self, path: str, data: bytes, *, mode: int | None, within: Mapping[str, Any] | None
     ) -> None:
-        """Replaces a file in one step, and makes missing folders."""
+        """Replaces a file atomically and creates missing folders."""
         raise WorkspaceError("unsupported")
 
     async def remove(self, path: str, *, recursive: bool, within: Mapping[str, Any] | None) -> None:
@@ -87,11 +87,11 @@ class Workspace:
         raise WorkspaceError("unsupported")
 
     async def rename(self, source: str, target: str, *, within: Mapping[str, Any] | None) -> None:
-        """Replaces a file, never a folder."""
+        """Moves a file or folder; may replace a file, but never a folder."""
         raise WorkspaceError("unsupported")
 
     async def create_directory(self, path: str, *, within: Mapping[str, Any] | None) -> None:
-        """Makes a folder and its parents; one that is there already is fine."""
+        """Creates a folder and its parents; succeeds if it already exists."""
         raise WorkspaceError("unsupported")
 
     async def spawn(
@@ -103,16 +103,16 @@ class Workspace:
         has_input: bool,
         on_output: OnOutput,
     ) -> WorkspaceProcess:
-        """Starts a line of the shell, or a program with its arguments."""
+        """Starts a shell command line, or a program with its arguments."""
         raise WorkspaceError("unsupported")
 
     async def search(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`{"matches", "truncated"}`; without it the host searches by `list` and `read`."""
+        """`{"matches", "truncated"}`; without it, the host searches with `list` and `read`."""
         raise WorkspaceError("unsupported")
 
 
 class WorkspaceServer:
-    """Answers the calls of the host."""
+    """Answers the host's calls."""
 
     def __init__(self, workspace: Workspace, send: Send) -> None:
         self._workspace = workspace
@@ -122,7 +122,7 @@ class WorkspaceServer:
         self._uploads: dict[str, bytearray] = {}
 
     def call(self, frame: Mapping[str, Any]) -> None:
-        """Takes a `workspace_call`."""
+        """Handles a `workspace_call`."""
         call_id = str(frame.get("id"))
         if call_id in self._calls:
             return
@@ -133,13 +133,14 @@ class WorkspaceServer:
         task.add_done_callback(lambda _: self._calls.pop(call_id, None))
 
     def cancel(self, frame: Mapping[str, Any]) -> None:
-        """Takes a `workspace_cancel`: the call ends early, a command with all that it started."""
+        """Handles a `workspace_cancel`: cancels the call; a command is ended with all its
+        children."""
         task = self._calls.get(str(frame.get("targetId")))
         if task is not None:
             task.cancel()
 
     def end(self) -> None:
-        """The connection is gone: ends what runs."""
+        """The connection is closed: ends everything that runs."""
         for task in list(self._calls.values()):
             task.cancel()
         self._uploads.clear()
@@ -153,7 +154,7 @@ class WorkspaceServer:
             answer["result"] = await self._result(method, params)
         except asyncio.CancelledError:
             answer["error"] = {"code": "aborted", "message": "The call was cancelled"}
-        except Exception as error:  # The host's call fails, not the client.
+        except Exception as error:  # The error fails the host's call, not the client.
             answer["error"] = _error_of(error)
         self._send(answer)
 
@@ -219,7 +220,7 @@ class WorkspaceServer:
         head = {"type": "workspace_output", "id": call_id}
 
         async def on_output(data: bytes, stream: str) -> None:
-            # The answer comes before any output.
+            # The answer must be sent before any output.
             await answered
             text = base64.b64encode(data).decode()
             self._send({**head, "event": "output", "stream": stream, "data": text})

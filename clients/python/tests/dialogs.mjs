@@ -1,4 +1,4 @@
-// An extension whose commands open dialogs and tell what came of them.
+// An extension whose commands open dialogs and report the answers.
 export default function dialogs(pi) {
   const ask = (name, open) =>
     pi.registerCommand(name, {
@@ -12,7 +12,7 @@ export default function dialogs(pi) {
   ask("input", (ui) => ui.input("Name?", "yours"));
   ask("editor", (ui) => ui.editor("Text?", "begin"));
   ask("brief", (ui) => ui.input("Quick?", "now", { timeout: 200 }));
-  // Looks at some prompts for a while before they begin.
+  // Delays some prompts before they begin.
   pi.on("input", async ({ text }) => {
     if (text.startsWith("look")) await new Promise((resolve) => setTimeout(resolve, 300));
   });

@@ -1,4 +1,4 @@
-"""A host that does one thing wrong, named by its first argument."""
+"""A host with one kind of misbehaviour, named by its first argument."""
 
 from __future__ import annotations
 

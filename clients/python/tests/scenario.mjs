@@ -1,4 +1,4 @@
-// What the scripted model says in the tests: the last word of the user decides.
+// The replies of the scripted model in the tests, chosen by the last word of the user's message.
 const hearts = "💜 \u2028 é ".repeat(40);
 const call = (name, args, pacing = {}) => ({
   type: "toolCall",

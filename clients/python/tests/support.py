@@ -1,4 +1,4 @@
-"""What the tests share: hosts with a scripted model, and a check of values against types."""
+"""Shared by the tests: hosts with a scripted model, and a check of values against types."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from tau_rpc import TauClient, UiHandler
 from tau_rpc.protocol import AnySessionEntry, Event, ExtensionUiRequestNotify
 
 HERE = Path(__file__).parent
-# The test of the repository names the host that was built; by hand, it is the one on the PATH.
+# The repository's test names the built host; when run by hand, the one on the PATH is used.
 TAU: list[str] = json.loads(os.environ.get("TAU_COMMAND", '["tau"]'))
 
 
-# asyncio's remarks on slow steps are about this machine.
+# asyncio's warnings about slow steps only reflect this machine.
 logging.getLogger("asyncio").setLevel(logging.ERROR)
 
 
 class Notices(UiHandler):
-    """Keeps what extensions say."""
+    """Records the notifications of extensions."""
 
     def __init__(self) -> None:
         self.notices: list[str] = []
 
     async def have(self, count: int) -> None:
-        """Returns once so many have come."""
+        """Returns once this many have arrived."""
         while len(self.notices) < count:
             await asyncio.sleep(0.01)
 
@@ -42,7 +42,7 @@ class Notices(UiHandler):
 
 
 class HostTest(unittest.IsolatedAsyncioTestCase):
-    """Tests with a host, in a folder of their own."""
+    """Tests with a host, in a separate folder."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory(prefix="tau-python-")
@@ -69,12 +69,12 @@ class HostTest(unittest.IsolatedAsyncioTestCase):
 
 
 def fake_command(*behaviour: str) -> list[str]:
-    """What starts a host that misbehaves."""
+    """The command that starts a host that misbehaves."""
     return [sys.executable, str(HERE / "fake_host.py"), *behaviour]
 
 
 def texts(events: Sequence[Event]) -> str:
-    """What the text deltas among events add up to."""
+    """The joined text deltas of the events."""
     found = ""
     for event in events:
         if event["type"] == "message_update":
@@ -85,7 +85,8 @@ def texts(events: Sequence[Event]) -> str:
 
 
 def mismatch(value: Any, hint: Any, path: str = "value") -> str | None:
-    """Where a value is not of a type; None when it is. A TypedDict has no members but its own."""
+    """Where a value does not match a type; None if it does. A TypedDict allows no additional
+    members."""
     if hint is Any:
         return None
     if hint is None or hint is type(None):
@@ -95,7 +96,7 @@ def mismatch(value: Any, hint: Any, path: str = "value") -> str | None:
         problems = [mismatch(value, option, path) for option in get_args(hint)]
         if None in problems:
             return None
-        # The alternative that got furthest says most.
+        # The error of the alternative that matched furthest is the most helpful.
         return max((problem for problem in problems if problem), key=lambda it: it.count("."))
     if origin is Literal:
         return None if value in get_args(hint) else f"{path}: {value!r} is not in {hint}"

@@ -1,4 +1,4 @@
-"""Hosts that misbehave, and clients that are treated badly."""
+"""Hosts that misbehave, and clients that are used incorrectly."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .support import HostTest, fake_command
 
 
 def children() -> set[int]:
-    """The processes that this one has started and not waited for."""
+    """The child processes of this process that were not waited for."""
     found = subprocess.run(
         ["ps", "-o", "pid=,args=", "--ppid", str(os.getpid())], capture_output=True, text=True
     )
@@ -34,7 +34,7 @@ def children() -> set[int]:
 
 
 class Faults(HostTest):
-    async def test_a_host_that_dies_leaves_its_exit_code_and_last_words(self) -> None:
+    async def test_a_host_that_dies_leaves_its_exit_code_and_stderr(self) -> None:
         async with self.fake("dies") as client:
             answers = [client.get_state() for _ in range(5)]
             for answer in await asyncio.gather(*answers, return_exceptions=True):
@@ -54,7 +54,7 @@ class Faults(HostTest):
             with self.assertRaisesRegex(ConnectionClosedError, "signal 9"):
                 await client.get_state()
 
-    async def test_a_host_that_is_not_there_says_so(self) -> None:
+    async def test_a_missing_host_is_reported(self) -> None:
         with self.assertRaisesRegex(ConnectionClosedError, "could not be started.*no-such-program"):
             async with TauClient(["/no-such-program"]):
                 pass
@@ -74,7 +74,7 @@ class Faults(HostTest):
                     pass
             self.assertEqual(raised.exception.stderr.strip(), words)
 
-    async def test_a_host_whose_grandchild_holds_the_pipes_is_gone_all_the_same(self) -> None:
+    async def test_a_host_whose_grandchild_holds_the_pipes_still_ends(self) -> None:
         began = time.monotonic()
         async with self.fake("orphan") as client:
             with self.assertRaises(ConnectionClosedError) as caught:
@@ -101,7 +101,7 @@ class Faults(HostTest):
         await asyncio.wait_for(client.close(), 5)
         self.assertEqual(client.exit_code, -9)
 
-    async def test_a_listener_to_stderr_that_fails_ends_nothing(self) -> None:
+    async def test_a_failing_stderr_listener_ends_nothing(self) -> None:
         heard: list[str] = []
 
         def listen(text: str) -> None:
@@ -121,7 +121,7 @@ class Faults(HostTest):
         async with self.fake("quiet") as client:
             self.assertIsNone(await client.request("x", {"id": "other", "type": "y"}, timeout=5))
 
-    async def test_noise_and_news_on_stdout_do_no_harm(self) -> None:
+    async def test_noise_and_unknown_frames_on_stdout_are_harmless(self) -> None:
         async with self.fake("noise") as client:
             events = client.events()
             self.assertEqual(await client.get_state(), {"more": "than documented"})
@@ -129,13 +129,13 @@ class Faults(HostTest):
         self.assertEqual([event async for event in events],
                          [{"type": "from_the_future", "wonder": True}])
 
-    async def test_a_dialog_of_a_kind_to_come_is_cancelled(self) -> None:
+    async def test_a_dialog_of_an_unknown_kind_is_cancelled(self) -> None:
         for method in ("hologram", "select"):
             async with self.fake("dialog", method) as client:
                 answer = await client.get_last_assistant_text(timeout=5)
                 self.assertIn('"cancelled": true', answer["text"] or "")
 
-    async def test_a_host_without_initialize_is_driven_all_the_same(self) -> None:
+    async def test_a_host_without_initialize_still_works(self) -> None:
         async with self.fake("legacy") as client:
             self.assertIsNone(client.host)
             run = await client.prompt_and_wait("x", timeout=5)
@@ -171,7 +171,7 @@ class Limits(HostTest):
                     await reader.__anext__()
         self.assertEqual(len([event async for event in patient]), 5000)
 
-    async def test_a_reader_that_is_dropped_is_not_filled_any_more(self) -> None:
+    async def test_a_dropped_reader_receives_no_more_events(self) -> None:
         async with self.fake("flood", "10") as client:
             async for _ in client.run("x"):
                 break
@@ -179,7 +179,7 @@ class Limits(HostTest):
             gc.collect()
             self.assertEqual(len(client._streams), 0)  # pyright: ignore[reportPrivateUsage]
 
-    async def test_a_host_that_does_not_read_holds_the_writers(self) -> None:
+    async def test_a_host_that_does_not_read_makes_writers_wait(self) -> None:
         async with self.fake("unread") as client:
             big = [client.request("x", {"pad": "y" * 900}) for _ in range(300)]
             waiting = asyncio.gather(*big)
@@ -188,7 +188,7 @@ class Limits(HostTest):
             with self.assertRaises(asyncio.CancelledError):
                 await waiting
 
-    async def test_nobody_waits_for_a_prompt_that_was_given_up_before_it_was_sent(self) -> None:
+    async def test_nobody_waits_for_a_prompt_cancelled_before_it_was_sent(self) -> None:
         async with self.fake("unread", close_timeout=0.2) as client:
             pad = {"pad": "y" * 900}
             requests = [asyncio.ensure_future(client.request("x", pad)) for _ in range(300)]
@@ -206,7 +206,7 @@ class Limits(HostTest):
 
 
 class Cancelling(HostTest):
-    async def test_a_request_forgets_its_answer_only(self) -> None:
+    async def test_a_cancelled_request_ignores_only_its_own_answer(self) -> None:
         async with self.client() as client:
             bash = asyncio.ensure_future(client.bash("sleep 0.3; echo late"))
             await asyncio.sleep(0.1)
@@ -229,7 +229,7 @@ class Cancelling(HostTest):
             await client.prompt_and_wait("hi")
             self.assertEqual((await events.__anext__())["type"], "agent_start")
 
-    async def test_the_client_as_a_whole_leaves_no_process(self) -> None:
+    async def test_the_whole_client_leaves_no_process(self) -> None:
         before = children()
 
         async def work() -> None:
@@ -244,7 +244,7 @@ class Cancelling(HostTest):
                 await task
         self.assertEqual(children() - before, set())
 
-    async def test_closing_can_be_cut_short(self) -> None:
+    async def test_closing_can_be_interrupted(self) -> None:
         client = self.fake("deaf", close_timeout=30)
         await client.start()
         with self.assertRaises(asyncio.TimeoutError):
@@ -274,7 +274,7 @@ class Life(HostTest):
 
 
 class Loops(unittest.TestCase):
-    def test_a_client_works_under_asyncio_run_again_and_again(self) -> None:
+    def test_a_client_works_under_repeated_asyncio_run(self) -> None:
         async def once() -> int | None:
             async with TauClient(fake_command("quiet")) as client:
                 await client.abort()

@@ -1,4 +1,4 @@
-"""A session with the host that was built: prompts, tools, steering, forks, dialogs."""
+"""A session with the built host: prompts, tools, steering, forks, dialogs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .support import HERE, HostTest, Notices, mismatch, texts
 
 
 class Policies(HostTest):
-    async def test_hold_for_the_host_that_is_started(self) -> None:
+    async def test_apply_to_the_started_host(self) -> None:
         policy = {"permissions": {"mode": "readOnly"}, "tools": {"deny": ["write"]}}
         async with self.client(policy=[policy, {"models": ["*"]}]) as client:
             held = await client.request("get_policy")
@@ -24,7 +24,7 @@ class Policies(HostTest):
             with self.assertRaisesRegex(RpcError, "permissions.mode is not allowed"):
                 await client.request("set_permissions", {"mode": "all"})
 
-    async def test_end_the_start_where_they_are_not_understood(self) -> None:
+    async def test_prevent_the_start_if_they_are_invalid(self) -> None:
         with self.assertRaisesRegex(ConnectionClosedError, "there is no such member"):
             async with self.client(policy={"permisions": {}}):
                 pass
@@ -48,7 +48,7 @@ class Prompts(HostTest):
             self.assertEqual([it["role"] for it in run.messages], ["user", "assistant"])
         self.assertEqual(client.exit_code, 0)
 
-    async def test_pauses_and_goes_on_until_its_end(self) -> None:
+    async def test_pauses_and_continues_until_its_end(self) -> None:
         async with self.client(durability="effects") as client:
             run = await client.prompt_and_wait("bash echo 1", prompt_id="mine", until={"turns": 1})
             self.assertEqual((run.status, run.paused_by), ("paused", "turns"))
@@ -62,7 +62,7 @@ class Prompts(HostTest):
             run = await client.prompt_and_wait("bash echo 1")
             self.assertEqual((run.status, run.paused_by), ("paused", "max_turns"))
 
-    async def test_asks_for_an_answer_of_a_shape(self) -> None:
+    async def test_requests_an_answer_of_a_certain_shape(self) -> None:
         async with self.client() as client:
             run = await client.prompt_and_wait("hello", output_schema={"type": "number"}, prompt_id="mine")
             self.assertEqual((run.output_status, run.output_attempts), ("invalid", 3))
@@ -72,7 +72,7 @@ class Prompts(HostTest):
             assert answer is not None
             self.assertEqual(answer["disposition"], "duplicate")
 
-    async def test_print_what_is_known_of_them(self) -> None:
+    async def test_have_an_informative_repr(self) -> None:
         async with self.client() as client:
             run = client.run("long 500")
             self.assertEqual(repr(run), "PromptRun(status='not sent', text='', messages=0)")
@@ -112,13 +112,13 @@ class Prompts(HostTest):
             last = await client.get_last_assistant_text()
             self.assertEqual(last["text"], "You said: and then")
 
-    async def test_does_not_wait_for_what_waits_for_the_next_prompt(self) -> None:
+    async def test_does_not_wait_for_messages_queued_for_the_next_prompt(self) -> None:
         async with self.client() as client:
             await client.queue_message("for later")
             self.assertEqual((await client.get_state())["pendingMessageCount"], 1)
             await client.wait_until_settled(timeout=5)
 
-    async def test_waits_for_a_prompt_that_is_still_looked_at(self) -> None:
+    async def test_waits_for_a_prompt_that_is_still_being_processed(self) -> None:
         async with self.client("-e", str(HERE / "dialogs.mjs")) as client:
             prompt = asyncio.ensure_future(client.prompt("look well"))
             await asyncio.sleep(0)
@@ -217,7 +217,7 @@ class Prompts(HostTest):
             results = [it for it in run.messages if it["role"] == "toolResult"]
             self.assertEqual([it["isError"] for it in results], [False, True])
 
-    async def test_sends_one_prompt_behind_another(self) -> None:
+    async def test_sends_one_prompt_after_another(self) -> None:
         async with self.client() as client:
             first = client.run("bash sleep 0.3")
             await first.__anext__()
@@ -238,7 +238,7 @@ class Sessions(HostTest):
             self.assertEqual(fork, {"text": "two", "cancelled": False})
             self.assertEqual((await client.get_state())["messageCount"], 2)
 
-    async def test_have_files_that_are_typed_too(self) -> None:
+    async def test_have_typed_files(self) -> None:
         async with self.keeping() as client:
             await client.prompt_and_wait("everything")
             await client.set_session_name("typed")
@@ -254,7 +254,7 @@ class Sessions(HostTest):
 
 
 class Frames(HostTest):
-    async def test_are_what_their_types_say(self) -> None:
+    async def test_match_their_types(self) -> None:
         async with self.client() as client:
             events = client.events()
             await client.prompt_and_wait("everything")
@@ -290,13 +290,13 @@ class Frames(HostTest):
                 replies.append([copy.deepcopy(it) async for it in client.run("everything")])
         delta, full = ([scrubbed(event) for event in events] for events in replies)
         self.assertEqual(ends(delta), ends(full))
-        # Deltas are merged when they come fast, so the steps differ; what they lead to does not.
+        # Deltas that arrive fast are merged, so the steps differ, but their result does not.
         for events in (delta, full):
             self.assertEqual(last_partials(events), last_partials(full))
         for kind in ("text_delta", "thinking_delta", "toolcall_delta"):
             self.assertEqual(added(delta, kind), added(full, kind))
 
-    async def test_hold_awkward_characters(self) -> None:
+    async def test_may_contain_awkward_characters(self) -> None:
         awkward = "a\u2028b\u2029c\x85d\r\n💜 \\u0041 \"q\""
         async with self.client() as client:
             run = await client.prompt_and_wait(awkward)
@@ -398,7 +398,7 @@ class Dialogs(HostTest):
         )
         self.assertEqual(cancelled, ["Quick?", "Name?"])
 
-    async def test_do_not_hold_up_commands_or_the_end(self) -> None:
+    async def test_do_not_block_commands_or_the_end(self) -> None:
         class Ui(Notices):
             async def select(self, request: Any) -> str:
                 await asyncio.Event().wait()
@@ -433,7 +433,7 @@ class Ends(HostTest):
             with self.assertRaises(ConnectionClosedError):
                 await client.get_state()
 
-    async def test_come_in_order_when_a_run_is_on(self) -> None:
+    async def test_arrive_in_order_during_a_run(self) -> None:
         client = self.client()
         await client.start()
         events = client.events()
@@ -445,7 +445,7 @@ class Ends(HostTest):
         self.assertEqual(client.exit_code, 0)
         types = [event["type"] async for event in events]
         self.assertIn("tool_execution_start", types)
-        # The host still says how it ended.
+        # The host still reports how it ended.
         self.assertEqual(await run.wait(), "aborted")
         await client.close()
 
@@ -464,7 +464,7 @@ def typed_result(command: str) -> Any:
 
 
 def scrubbed(value: Any) -> Any:
-    """Without what differs from one session to the next."""
+    """Without the values that differ between sessions."""
     if isinstance(value, dict):
         members: dict[str, Any] = value
         gone = {"timestamp", "usage", "id", "toolCallId", "promptId", "seq"}
@@ -490,7 +490,7 @@ def last_partials(events: list[Any]) -> list[Any]:
 
 
 def added(events: list[Any], kind: str) -> list[str]:
-    """What the deltas of each reply add up to."""
+    """The joined deltas of each reply."""
     sums = [""]
     for event in events:
         step = event.get("assistantMessageEvent", {})

@@ -1,4 +1,4 @@
-"""What the host asks its client: tools, approvals, budgets."""
+"""Requests of the host to its client: tools, approvals, budgets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Wanted(Place):
 
 
 def use(name: str, **arguments: Any) -> str:
-    """A prompt that lets the model call a tool once."""
+    """A prompt that makes the model call a tool once."""
     return f"use {name} {json.dumps(arguments)}"
 
 
@@ -113,7 +113,7 @@ class Tools(HostTest):
             self.assertTrue(is_error)
             self.assertIn("JSON", text)
 
-    async def test_may_come_and_go_while_the_host_runs(self) -> None:
+    async def test_can_be_added_and_removed_while_the_host_runs(self) -> None:
         async with self.client() as client:
 
             @client.tool(name="later", description="Later.", defer_loading=True)
@@ -137,7 +137,7 @@ class Tools(HostTest):
                 client.remove_tool("other")
             self.assertEqual(await tool(), "here")
 
-    async def test_stay_as_they_were_when_the_host_refuses_one(self) -> None:
+    async def test_are_unchanged_when_the_host_refuses_one(self) -> None:
         async with self.client() as client:
 
             @client.tool
@@ -182,7 +182,7 @@ class Tools(HostTest):
                 if stop == client.abort:
                     await client.wait_until_settled(timeout=20)
 
-    async def test_that_cannot_be_described_are_refused_where_they_are_defined(self) -> None:
+    async def test_are_refused_at_their_definition_if_they_cannot_be_described(self) -> None:
         client = self.client()
 
         def plain() -> str:
@@ -234,7 +234,7 @@ class Schemas(unittest.TestCase):
             with self.subTest(hint):
                 self.assertEqual(schema_of(hint, "it"), schema)
 
-    def test_name_what_has_none(self) -> None:
+    def test_name_the_parameter_without_a_schema(self) -> None:
         async def tool(good: str, wrong: list[dict[int, str]]) -> None:
             """Wrong."""
 
@@ -265,7 +265,7 @@ class Approvals(HostTest):
         self.assertEqual([it["toolName"] for it in seen], ["bash", "bash"])
         self.assertIn("toolCallId", seen[0])
 
-    async def test_are_denied_where_the_function_fails_or_decides_nothing(self) -> None:
+    async def test_are_denied_if_the_function_fails_or_decides_nothing(self) -> None:
         async def fails(_: ApprovalRequest) -> Any:
             raise ValueError("broken")
 
@@ -283,7 +283,7 @@ class Approvals(HostTest):
                 self.assertIn(what, text)
         self.assertFalse((self.project / "made").exists())
 
-    async def test_are_taken_back_with_the_run(self) -> None:
+    async def test_are_withdrawn_with_the_run(self) -> None:
         started, ended = asyncio.Event(), asyncio.Event()
 
         async def approve(_: ApprovalRequest) -> Allow | Deny:
@@ -302,7 +302,7 @@ class Approvals(HostTest):
             await client.wait_until_settled(timeout=20)
         self.assertFalse((self.project / "made").exists())
 
-    async def test_are_dialogs_without_one(self) -> None:
+    async def test_are_dialogs_without_a_function(self) -> None:
         class Ui(UiHandler):
             async def select(self, request: ExtensionUiRequestSelect) -> str | None:
                 return request["options"][0]
@@ -310,7 +310,8 @@ class Approvals(HostTest):
         async def raise_budget(_: BudgetRequest) -> Any:
             return {"stop": True}
 
-        # Whether the host translates them or the client, which has a function for something else.
+        # Whether the host translates them, or the client because it has a function for something
+        # else.
         for options in ({}, {"raise_budget": raise_budget}):
             async with self.asking(ui=Ui(), **options) as client:
                 self.assertIn("one", (await asked(client, "bash echo one"))[0])
@@ -332,7 +333,7 @@ class Questions(HostTest):
         self.assertEqual(text, "Which?\n- That\nbut later")
         self.assertEqual(seen[0]["questions"], self.questions)
 
-    async def test_are_dialogs_of_the_ui_and_else_not_offered(self) -> None:
+    async def test_are_dialogs_of_the_ui_or_not_offered(self) -> None:
         class Ui(UiHandler):
             async def select(self, request: ExtensionUiRequestSelect) -> str | None:
                 return request["options"][-1]
@@ -376,7 +377,7 @@ class Uris(HostTest):
 
 
 class Budgets(HostTest):
-    async def test_are_raised_or_not_by_a_function(self) -> None:
+    async def test_are_raised_or_refused_by_a_function(self) -> None:
         seen: list[BudgetRequest] = []
 
         async def raise_budget(request: BudgetRequest) -> Any:
@@ -393,7 +394,7 @@ class Budgets(HostTest):
 
 
 class Keys(HostTest):
-    async def test_are_given_by_a_function_and_fallbacks_are_named(self) -> None:
+    async def test_are_supplied_by_a_function_and_fallbacks_are_named(self) -> None:
         seen: list[CredentialParams] = []
 
         async def credentials(asked: CredentialParams) -> GivenCredentials | None:
@@ -402,7 +403,7 @@ class Keys(HostTest):
                 return {"apiKey": "vault.0123456789", "expiresAt": 4e12}
             return None
 
-        # Nobody listens there.
+        # Nothing listens there.
         vendor = {
             "baseUrl": "http://127.0.0.1:9/v1",
             "api": "openai-completions",
@@ -429,7 +430,7 @@ class Keys(HostTest):
             await run.wait()
             self.assertEqual(run.status, "error")
         first: CredentialParams = {"provider": "first", "modelId": "one", "reason": "start"}
-        # The second one gets none, and so does not answer.
+        # The second model gets no key, so it does not answer.
         self.assertEqual(seen, [first, {**first, "provider": "second"}])
         with self.assertRaisesRegex(ConnectionClosedError, "second/one"):
             async with TauClient(TAU, fallback_models=["second/oen"], **options):
@@ -437,7 +438,7 @@ class Keys(HostTest):
 
 
 class Merging(HostTest):
-    async def test_of_deltas_is_told_at_the_start(self) -> None:
+    async def test_is_sent_at_the_start(self) -> None:
         script = self.folder / "host.py"
         script.write_text(
             "import json, sys\n"

@@ -1,4 +1,4 @@
-"""Lines, partial JSON and replies, put together from pieces."""
+"""Lines, partial JSON and replies that arrive in pieces."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def read(data: bytes, size: int, limit: int = 1 << 20) -> tuple[list[bytes], lis
 
 
 class Lines(unittest.TestCase):
-    def test_end_with_lf_and_nothing_else(self) -> None:
+    def test_end_with_lf_only(self) -> None:
         frames = [{"type": "x", "text": AWKWARD}, {"type": "y", "n": 1}]
         data = b"".join(json.dumps(it, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
                         for it in frames[1:]) + encode_line(frames[0])
@@ -45,16 +45,16 @@ class Lines(unittest.TestCase):
         self.assertEqual(line.count(b"\n"), 1)
         self.assertEqual(json.loads(line), {"text": AWKWARD})
 
-    def test_refuse_numbers_that_json_has_not(self) -> None:
+    def test_reject_numbers_that_json_does_not_allow(self) -> None:
         with self.assertRaises(ValueError):
             encode_line({"x": float("nan")})
 
-    def test_skip_what_is_too_long_without_keeping_it(self) -> None:
+    def test_skip_long_lines_without_keeping_them(self) -> None:
         data = b"a" * 5000 + b"\n" + b"b" * 10 + b"\n" + b"c" * 5000
         for size in (1, 100, 100_000):
             self.assertEqual(read(data, size, 1000), ([b"b" * 10], [5000, 5000]))
 
-    def test_take_a_frame_of_64_mib_in_linear_time(self) -> None:
+    def test_accept_a_frame_of_64_mib_in_linear_time(self) -> None:
         data = b'{"type":"' + b"x" * (64 << 20) + b'"}\n'
         began = time.process_time()
         lines, _ = read(data, 65536, 128 << 20)
@@ -74,7 +74,7 @@ def documents(rng: random.Random, depth: int = 0) -> Any:
 
 
 class Partial(unittest.TestCase):
-    def test_reads_any_document_however_it_is_cut(self) -> None:
+    def test_reads_any_document_however_it_is_split(self) -> None:
         rng = random.Random(7)
         for _ in range(300):
             document = {"": documents(rng)}
@@ -100,7 +100,7 @@ class Partial(unittest.TestCase):
         self.assertEqual(seen[5], {"path": "ab.txt", "n": 12, "ok": True})
         self.assertEqual(seen[6], seen[5])
 
-    def test_keeps_what_was_good_before_an_error(self) -> None:
+    def test_keeps_valid_values_before_an_error(self) -> None:
         for bad in ('{"a":1,,', '{"a":1]', '{"a":1,"b":nope}', '{"a":1,"b":01x', '{"a":1} {'):
             reader = PartialJson()
             reader.feed(bad)
@@ -129,7 +129,7 @@ class Rebuilding(unittest.TestCase):
         ]
         self.assertEqual(seen, ["", "He", "Hello ", "Hello \ud83d", "Hello 💜"])
 
-    def test_leaves_the_frames_of_other_readers_alone(self) -> None:
+    def test_does_not_modify_frames_of_other_readers(self) -> None:
         frames = [START, *updates("toolcall", ['{"a":"', 'b"}'])]
         before = json.dumps(frames)
         first, second = MessageRebuilder(), MessageRebuilder()
@@ -139,7 +139,7 @@ class Rebuilding(unittest.TestCase):
             second.apply(frame)
         self.assertEqual(json.dumps(frames), before)
 
-    def test_goes_on_from_where_another_is(self) -> None:
+    def test_continues_from_another_reader(self) -> None:
         for kind, pieces in (("text", ["a", "b", "c"]), ("toolcall", ['{"a":"x', "y", 'z"}'])):
             frames = updates(kind, pieces)
             first = MessageRebuilder()
@@ -148,7 +148,7 @@ class Rebuilding(unittest.TestCase):
             late = MessageRebuilder(first)
             self.assertEqual(first.apply(frames[3]), late.apply(frames[3]))
 
-    def test_takes_steps_it_does_not_know_and_nonsense(self) -> None:
+    def test_accepts_unknown_steps_and_nonsense(self) -> None:
         rebuilder = MessageRebuilder()
         far = {"type": "text_start", "contentIndex": 10**9}
         odd = {"type": "text_delta", "contentIndex": "0", "delta": 7}
@@ -156,7 +156,7 @@ class Rebuilding(unittest.TestCase):
             event = rebuilder.apply({"type": "message_update", "assistantMessageEvent": step})
             self.assertEqual(event["message"]["content"], [])
 
-    def test_begins_anew_when_the_start_of_a_message_was_filtered_out(self) -> None:
+    def test_starts_over_when_the_start_of_a_message_was_filtered_out(self) -> None:
         rebuilder = MessageRebuilder()
         for frame in (START, *updates("text", ["First"])):
             rebuilder.apply(frame)
@@ -165,7 +165,7 @@ class Rebuilding(unittest.TestCase):
         ]
         self.assertEqual(seen, ["", "Next"])
 
-    def test_hands_nonsense_on_as_it_came(self) -> None:
+    def test_passes_nonsense_on_unchanged(self) -> None:
         rebuilder = MessageRebuilder()
         nonsense: list[dict[str, Any]] = [
             {"type": "message_start", "message": {"role": "assistant", "content": [1, None]}},
@@ -175,7 +175,7 @@ class Rebuilding(unittest.TestCase):
         for frame in nonsense:
             self.assertEqual(rebuilder.apply(frame), frame)
 
-    def test_costs_no_more_per_step_when_the_reply_is_long(self) -> None:
+    def test_costs_no_more_per_step_in_a_long_reply(self) -> None:
         for kind, piece in (("text", "x" * 100), ("thinking", "é" * 100), ("toolcall", "x" * 100)):
             frames = updates(kind, ['{"a":"' if kind == "toolcall" else "", *[piece] * 40_000])
             rebuilder = MessageRebuilder()

@@ -1,4 +1,4 @@
-"""Clients of a host that listens: sessions, cut connections, tokens."""
+"""Clients of a listening host: sessions, cut connections, tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .support import HERE, TAU, HostTest
 
 class Remote(HostTest):
     async def listen(self, *args: str) -> list[dict[str, Any]]:
-        """Starts a host that listens; what it says of its addresses."""
+        """Starts a listening host; returns its addresses."""
         sockets = self.folder / "sockets"
         sockets.mkdir(mode=0o700)
         self.socket = sockets / "tau.sock"
@@ -38,7 +38,7 @@ class Remote(HostTest):
         return [json.loads(await process.stdout.readline()) for _ in range(2)]
 
     async def proxy(self) -> tuple[str, list[asyncio.StreamWriter]]:
-        """A socket in front of the host, whose connections can be cut."""
+        """A socket in front of the host that can cut its connections."""
         path = self.socket.parent / "proxy.sock"
         open_writers: list[asyncio.StreamWriter] = []
 
@@ -76,7 +76,7 @@ class Remote(HostTest):
                     await sessions[0].get_state()
                 self.assertEqual(await client.open_sessions(), [])
 
-    async def test_names_why_there_is_no_connection(self) -> None:
+    async def test_reports_why_there_is_no_connection(self) -> None:
         _, tcp = await self.listen("--sessions")
         address = tcp["url"]
         token = Path(tcp["tokenFile"]).read_text().strip()
@@ -95,7 +95,7 @@ class Remote(HostTest):
                 await TauClient.connect(url, token=secret)
             self.assertEqual(refused.exception.code, code)
 
-    async def test_is_a_client_of_the_one_session_of_a_host(self) -> None:
+    async def test_uses_the_one_session_of_a_host(self) -> None:
         unix, _ = await self.listen()
         client = await TauClient.connect(unix["url"])
         assert isinstance(client, RemoteClient)
@@ -105,7 +105,7 @@ class Remote(HostTest):
         self.assertEqual(refused.exception.code, "multi_session_disabled")
         await client.close()
 
-    async def test_goes_on_where_a_connection_was_cut(self) -> None:
+    async def test_resumes_where_a_connection_was_cut(self) -> None:
         await self.listen("--sessions")
         url, writers = await self.proxy()
         async with TauClient.connect(url) as client:
@@ -130,7 +130,7 @@ class Remote(HostTest):
             self.assertEqual(roles.count("user"), 1)
             await session.close()
 
-    async def test_fails_when_the_host_stays_away(self) -> None:
+    async def test_fails_when_the_host_does_not_return(self) -> None:
         unix, tcp = await self.listen("--sessions")
         with self.assertRaises(ConnectionClosedError):
             await TauClient.connect(tcp["url"], token="wrong-wrong-wrong-wrong")

@@ -49,7 +49,7 @@ class Process:
 
 
 class Folder(Workspace):
-    """The files of this machine, for a test."""
+    """A workspace with the files of this machine."""
 
     def __init__(self, home: Path) -> None:
         self.home = home
@@ -113,7 +113,7 @@ class ClientWorkspace(HostTest):
     socket: Path
     listen = test_remote.Remote.listen  # type: ignore[assignment]
 
-    async def test_commands_of_a_session_run_where_the_client_says(self) -> None:
+    async def test_commands_of_a_session_run_in_the_clients_workspace(self) -> None:
         await self.listen("--sessions")
         there = self.folder / "there"
         there.mkdir()
@@ -155,7 +155,7 @@ class Server(HostTest):
         self.assertEqual(refused["error"]["code"], "unsupported")
         self.assertIsNone((await self.ask(place, "stat", path="/none"))["result"])
 
-    async def test_parts_of_an_upload_are_one_file(self) -> None:
+    async def test_parts_of_an_upload_form_one_file(self) -> None:
         place = Folder(self.folder)
         sent: list[dict[str, Any]] = []
         server = WorkspaceServer(place, sent.append)

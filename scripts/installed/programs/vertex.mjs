@@ -1,4 +1,4 @@
-// The command, with a login of Google's whose tokens come from a server on this machine.
+// Runs the command with a Google login whose tokens come from a local server.
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

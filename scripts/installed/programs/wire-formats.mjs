@@ -1,4 +1,4 @@
-// One reply over each wire format, through the libraries of the vendors that the package bundles.
+// Requests one reply over each wire format, through the vendors' SDKs that the package bundles.
 import { stream } from "@tau-agent/ai";
 import { loopbackApis, startLoopbackServer } from "@tau-agent/ai/testing";
 
@@ -12,7 +12,7 @@ const messages = [{ role: "user", content: "Hi.", timestamp: 0 }];
 const keys = { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" };
 const requests = [
   ...loopbackApis.map((api) => [api, { apiKey: "key", environment }]),
-  // Signed, with what AWS's own library makes of the keys.
+  // Signed with AWS's own library.
   ["bedrock-converse-stream", { environment: { ...environment, ...keys } }],
 ];
 for (const [api, options] of requests) {
