@@ -154,7 +154,7 @@ describe("a client that knows no host requests", () => {
     expect(JSON.stringify(await client.until({ type: name }))).toContain("Denied");
   });
 
-  it("is told about the end of a dialog that it did not cause", async () => {
+  it("is notified when a dialog ends for another reason", async () => {
     await using client = await start();
     client.send(prompt);
     const { id } = await client.until({ type: "extension_ui_request" });

@@ -81,7 +81,7 @@ describe("a client that answers host requests", () => {
     expect(await client.heard()).toMatchObject({ message: "heard null" });
   });
 
-  it("is told what is wrong with an answer, and the request stays open", async () => {
+  it("receives the error in an answer, and the request stays open", async () => {
     await using client = await Client.start({ hostRequests: true });
     client.ask("confirm");
     const { id } = await client.until({ type: "host_request" });

@@ -54,8 +54,8 @@ class TauClient(CommandMethods):
             async for event in client.run("What does this project do?"):
                 ...
 
-    The commands of the protocol are methods. Many clients may live in one event loop; a client
-    belongs to the loop it was started in and is started once.
+    Each command of the protocol is a method. An event loop can run many clients; a client belongs
+    to the loop in which it was started, and can be started only once.
     """
 
     def __init__(
@@ -95,45 +95,46 @@ class TauClient(CommandMethods):
         client_info: tuple[str, str] = ("tau_rpc", __version__),
     ) -> None:
         """
-        `command`: a program, or a program and arguments, that start a host; `--mode rpc` follows
-          unless a `--mode` is given, then come the `args`.
-        `fallback_models`: models, as provider/id, that answer in this order when the model fails and
-          its retries are used up.
-        `session`: "memory" writes no file, "continue" goes on with the folder's latest, and a path
+        `command`: the program, optionally with arguments, that starts a host; `--mode rpc` is appended
+          unless a `--mode` is given, followed by the `args`.
+        `fallback_models`: models, as provider/id, to use in this order when the model fails and its
+          retries are exhausted.
+        `session`: "memory" writes no file, "continue" resumes the latest in the folder, and a path
           names a session file; a new one by default.
         `tools`: the names of the tools the model may call; all by default.
         `extensions`: paths of extensions to load.
-        `permissions`: what tools may do without being asked about.
-        `policy`: what its sessions may at most, whatever settings, projects, extensions and commands
-          say; several narrow each other. A host that does not hold to it is not used.
-        `durability`: what survives the death of the host: the conversation ("log"), or also what its
-          tools do, each of it once ("effects").
-        `durability_adopt_ms`: how long a command waits for the next host when its own has died.
-        `resume`: "auto" goes on with a prompt whose host died; by default it waits for `run` with
+        `permissions`: what tools may do without approval.
+        `policy`: the upper limit for its sessions, whatever settings, projects, extensions and
+          commands say; several policies are combined. A host that does not apply it is not used.
+        `durability`: what survives the death of the host: only the conversation ("log"), or also
+          the effects of its tools, each exactly once ("effects").
+        `durability_adopt_ms`: how long a command waits for the next host after its own has died.
+        `resume`: "auto" continues a prompt whose host died; by default, the prompt waits for `run` with
           `resume`.
-        `max_turns`: the most replies of a prompt before it pauses.
-        `env`: added to the environment of this process; None takes a variable away.
-        `stream`: how replies travel. Events are the same either way; "full" gives each
-          `message_update` a message of its own, at a cost.
-        `merge_ms`: how long the host may let deltas wait to leave as one: 0 to 100, 25 by default.
-        `approve`: decides whether a tool may run. What it raises, and what is not a decision,
-          denies. It is cancelled when the question ends in another way.
-        `raise_budget`: decides whether a limit that is used up is raised, where the budget asks.
-        `answer_questions`: answers what the model asks with `ask_user`. Without it the questions are
-          shown by `ui.select` and `ui.input`; without those, the model has no such tool.
-        `credentials`: gives the keys of providers, before the environment of the host and its
-          auth.json. The host keeps what it returns in memory only.
-        `workspace`: where the tools of sessions act that are opened with
+        `max_turns`: the maximum number of replies of a prompt before it pauses.
+        `env`: added to the environment of this process; None removes a variable.
+        `stream`: the form of replies on the wire. Events are the same either way; "full" gives each
+          `message_update` a separate message, which costs more.
+        `merge_ms`: how long the host may hold back deltas to send them as one, in ms: 0 to 100,
+          25 by default.
+        `approve`: decides whether a tool may run. An exception, or anything but a decision, denies
+          the call. It is cancelled if the request ends in another way.
+        `raise_budget`: decides whether an exhausted limit is raised, if the budget asks.
+        `answer_questions`: answers the model's questions from `ask_user`. Without it, the questions are
+          shown with `ui.select` and `ui.input`; without those, the model has no such tool.
+        `credentials`: returns the keys of providers, which take precedence over the environment of the
+          host and its auth.json. The host keeps them only in memory.
+        `workspace`: serves the tools of sessions that are opened with
           `workspace={"client": True, "cwd": …}`.
-        `host_requests`: handlers of further methods; the result is the answer.
-          Without these, approvals and budgets are shown as dialogs by `ui.select`.
-        `ui`: shows what extensions ask for; without one, dialogs are cancelled.
+        `host_requests`: handlers of other methods; the result is the answer.
+          Without handlers, approvals and budgets are shown as dialogs with `ui.select`.
+        `ui`: handles the UI requests of extensions; without one, dialogs are cancelled.
         `dialog_timeout`: seconds after which an unanswered dialog is cancelled; None for never.
-        `request_timeout`: seconds to wait for each answer; None, and 0, for as long as it takes.
-        `close_timeout`: seconds for the host to end by itself, before it is terminated.
+        `request_timeout`: seconds to wait for each answer; None and 0 mean no limit.
+        `close_timeout`: seconds for the host to shut down before it is terminated.
         `max_frame_bytes`: a longer line of the host is skipped.
-        `on_stderr`: gets the host's stderr as it comes.
-        `client_info`: name and version, told to the host.
+        `on_stderr`: called with the host's stderr as it arrives.
+        `client_info`: name and version, sent to the host.
         """
         self._policies = policies_of(policy)
         words = host_words(
@@ -170,7 +171,7 @@ class TauClient(CommandMethods):
         self._host: HostInfo | None = None
         self._last_id = 0
         self._pending: dict[str, tuple[str, asyncio.Future[Any]]] = {}
-        # Weak: a reader that is dropped in the middle of its loop is not filled any more.
+        # Weak: a reader that is dropped in the middle of its loop receives no more events.
         self._streams: weakref.WeakSet[EventStream] = weakref.WeakSet()
         # The types of events that readers get; None for all.
         self._shown: set[str] | None = None
@@ -203,12 +204,12 @@ class TauClient(CommandMethods):
         reconnect: float = 60.0,
         **options: Any,
     ) -> Connecting:
-        """Connects to a host that listens: `await` it, or use it in `async with`.
+        """Connects to a listening host: `await` it, or use it in `async with`.
 
         `url`: `unix:<path>`, `ws://…` or `wss://…`.
-        `token`, `token_file`: for addresses of this machine, by default from the agent directory.
-        `reconnect`: seconds for which a lost connection is tried again.
-        `options`: those of the constructor that are not about starting a host.
+        `token`, `token_file`: by default, for local addresses, from the agent directory.
+        `reconnect`: how many seconds to try to restore a lost connection.
+        `options`: those of the constructor, except the ones for starting a host.
 
         The client has `open_session(cwd=…)`; see RemoteClient.
         """
@@ -227,12 +228,12 @@ class TauClient(CommandMethods):
 
     @property
     def host(self) -> HostInfo | None:
-        """What the host says of itself; None before the start and when it has no `initialize`."""
+        """The host's description of itself; None before the start, or if it has no `initialize`."""
         return self._host
 
     @property
     def is_running(self) -> bool:
-        """Whether the host is there and takes commands."""
+        """Whether the host is running and accepts commands."""
         return self._process is not None and self._closed is None and not self._is_closing
 
     @property
@@ -242,7 +243,7 @@ class TauClient(CommandMethods):
 
     @property
     def exit_code(self) -> int | None:
-        """The host's exit code once it has one; negative when a signal ended it."""
+        """The host's exit code once it has ended; negative if a signal ended it."""
         return self._process.exit_code if self._process else None
 
     @property
@@ -251,7 +252,7 @@ class TauClient(CommandMethods):
         return self._process.stderr if self._process else ""
 
     async def start(self) -> None:
-        """Starts the host and agrees with it on the form of replies."""
+        """Starts the host and negotiates the form of replies."""
         if self._process is not None:
             raise ConnectionClosedError("A client is started only once")
         lines = LineReader(self._max_frame_bytes, self._receive, self._skipped)
@@ -266,7 +267,7 @@ class TauClient(CommandMethods):
             raise
 
     async def _confirm_policy(self) -> None:
-        """A host that does not hold to the policy must not get work."""
+        """A host that does not apply the policy must not get work."""
         if not self._policies:
             return
         try:
@@ -277,9 +278,9 @@ class TauClient(CommandMethods):
             raise _policy_refused("its policies do not include it")
 
     async def close(self) -> None:
-        """Ends the host: closes its input, then SIGTERM, then SIGKILL; returns when it is gone.
+        """Ends the host: closes its input, then SIGTERM, then SIGKILL; returns when it has ended.
 
-        A run that is on is aborted by the host. What still waits gets ConnectionClosedError.
+        The host aborts an active run. Everything that still waits raises ConnectionClosedError.
         """
         self._is_closing = True
         if self._process is not None:
@@ -288,7 +289,7 @@ class TauClient(CommandMethods):
     # Commands.
 
     def new_request_id(self) -> str:
-        """An id that no request has had."""
+        """An id that no earlier request has."""
         self._last_id += 1
         return f"py{self._last_id}"
 
@@ -300,9 +301,9 @@ class TauClient(CommandMethods):
         timeout: float | None = None,
         request_id: str | None = None,
     ) -> Any:
-        """Sends any command, also one that this client does not know; the `data` of its answer.
+        """Sends any command, even one unknown to this client; returns the `data` of its answer.
 
-        Cancelling it forgets the answer; the command may still take effect.
+        If it is cancelled, the answer is ignored; the command may still take effect.
         """
         if command not in ("initialize", "set_host_tools"):
             await self._register_tools()
@@ -321,7 +322,7 @@ class TauClient(CommandMethods):
             raise
 
     def _filter(self, params: dict[str, Any]) -> set[str] | None:
-        """The client itself goes by some events, so the host has to send those in any case."""
+        """The client itself needs some events, so the host always has to send those."""
         events = params.get("events")
         if not isinstance(events, list):
             return None
@@ -356,7 +357,7 @@ class TauClient(CommandMethods):
             del self._pending[request_id]
             if timer is not None:
                 timer.cancel()
-            # Whoever waits for it, too, waits no longer.
+            # Also releases other callers that wait for it.
             answer.cancel()
             if not answer.cancelled():
                 answer.exception()
@@ -396,16 +397,19 @@ class TauClient(CommandMethods):
         """Lets the model call an async function, as `@client.tool` or `@client.tool(…)`.
 
         Name, description and arguments are the function's name, docstring and annotations;
-        `Annotated[int, "its number"]` describes an argument, and one of the type ToolContext gets
-        the call's context. What it returns is the result: a text, a ToolResult, or anything that
-        JSON can hold. What it raises is an error result. It is cancelled when the host does not
-        want the result any more. Before the start, or at any time: it counts from the next command.
+        `Annotated[int, "its number"]` describes an argument, and a parameter of the type ToolContext
+        gets the call's context. The return value is the result: a text, a ToolResult, or any JSON
+        value. An exception becomes an error result. The function is cancelled when the host no
+        longer wants the result. Can be used before the start or at any time; it takes effect with
+        the next command.
 
-        `read_only`: it changes nothing, so permissions do not ask before it.
-        `open_world`: its results may hold text that others wrote; models read them in a fence, as data.
+        `read_only`: whether it changes nothing, so that no approval is required.
+        `open_world`: whether its results may contain text from others, which models receive in a
+          fence, as data.
         `timeout`: how long a call may take, in seconds.
-        `defer_loading`: it is left out of requests until the model finds it with `tool_search`.
-        `subagents`: subagents get it, too.
+        `defer_loading`: whether it is omitted from requests until the model finds it with
+          `tool_search`.
+        `subagents`: whether subagents also get it.
         """
 
         def add(given: ToolFunction) -> ToolFunction:
@@ -426,12 +430,12 @@ class TauClient(CommandMethods):
         return add if function is None else add(function)
 
     def remove_tool(self, name: str) -> None:
-        """Takes a tool away from the next command on; KeyError if there is none of this name."""
+        """Removes a tool as of the next command; KeyError if there is none with this name."""
         self._tools.remove(name)
 
     async def serve_uris(self, schemes: Sequence[UriScheme]) -> list[str]:
-        """Registers URI schemes that this process serves, all of them each time: `read` and `write`
-        of the model and its subagents take such a URI for a path. Returns the schemes."""
+        """Registers the URI schemes that this process serves, replacing all earlier ones: `read` and
+        `write` of the model and its subagents accept such a URI as a path. Returns the schemes."""
         return await self._uris.register(
             schemes, lambda given: self._send("set_host_uri_schemes", {"schemes": given})
         )
@@ -444,7 +448,7 @@ class TauClient(CommandMethods):
         state = await self.get_state()
         if state["isStreaming"] or state.get("isCompacting"):
             return False
-        # What waits although nothing runs waits for the next prompt; others may be between runs.
+        # If nothing runs, queued messages wait for the next prompt; older hosts may be between runs.
         return self._host is not None or state.get("pendingMessageCount", 0) == 0
 
     # Events and prompts.
@@ -454,7 +458,7 @@ class TauClient(CommandMethods):
     ) -> EventStream:
         """All events from now on; see EventStream.
 
-        At most `max_events` wait to be read, of at most `max_bytes` on the wire.
+        At most `max_events` events, of at most `max_bytes` on the wire, may be unread.
         """
         stream = EventStream(max_events, max_bytes, self._so_far, self._streams.discard)
         if self._closed is not None or self._process is None:
@@ -476,9 +480,9 @@ class TauClient(CommandMethods):
         output_schema: Mapping[str, Any] | None = None,
         traceparent: str | None = None,
     ) -> PromptRun:
-        """Sends a prompt when iteration begins; its events up to its `prompt_result`.
+        """Sends a prompt when iteration begins; yields the events up to its `prompt_result`.
 
-        With `resume` and a `prompt_id`, it goes on if the session has it already.
+        With `resume` and a `prompt_id`, the prompt continues if the session already has it.
         """
         params = {
             "message": message,
@@ -508,9 +512,8 @@ class TauClient(CommandMethods):
     ) -> PromptRun:
         """Sends a prompt and returns its run when all of its work is done.
 
-        Raises RpcError when it is refused and, with the code `prompt_failed`, when its run fails;
-        `prompt_code` says why.
-        When `timeout` is over, the run goes on.
+        Raises RpcError if it is refused and, with the code `prompt_failed`, if its run fails;
+        `prompt_code` says why. The run continues after the `timeout`.
         """
         run = self.run(
             message,
@@ -535,7 +538,7 @@ class TauClient(CommandMethods):
         return run
 
     async def wait_until_settled(self, timeout: float | None = None) -> None:
-        """Returns when nothing is running, queued, retried or compacted; at once if that is so."""
+        """Returns when nothing is running, queued, retrying or compacting; at once if that is so."""
         try:
             await asyncio.wait_for(self._settled(), timeout)
         except RequestTimeoutError:
@@ -545,7 +548,7 @@ class TauClient(CommandMethods):
 
     async def _settled(self) -> None:
         events = self.events()
-        # A host is idle, too, while it still looks at a prompt.
+        # A host also reports idle while it is still processing a prompt command.
         asked = {answer for command, answer in self._pending.values() if command in _BEGINS_WORK}
         if asked:
             await asyncio.wait(asked)
@@ -559,7 +562,7 @@ class TauClient(CommandMethods):
             if event["type"] in MAYBE_LAST and await self.is_idle():
                 return
 
-    # What the host sends.
+    # Frames of the host.
 
     def _initialize_params(self) -> dict[str, Any]:
         name, version = self._client_info
@@ -671,7 +674,7 @@ class TauClient(CommandMethods):
             answer.set_result(frame.get("data"))
 
     def _request_of(self, frame: dict[str, Any]) -> str | None:
-        """Some hosts leave the id out of an error: of a command they don't know, of a bad line."""
+        """Some hosts omit the id of an error: for an unknown command or a malformed line."""
         request_id = frame.get("id")
         if request_id is not None:
             return request_id if request_id in self._pending else None
@@ -688,7 +691,7 @@ class TauClient(CommandMethods):
         task.add_done_callback(self._dialogs.discard)
 
     async def _dialog(self, request: ExtensionUiRequest) -> None:
-        # The host settles a dialog with a timeout (in ms) by itself; then nobody waits any more.
+        # The host settles a dialog with a timeout (in ms) itself; then nobody waits any more.
         own = cast("Mapping[str, Any]", request).get("timeout")
         timeouts = [own / 1000 if own else None, self._dialog_timeout]
         timeout = min((seconds for seconds in timeouts if seconds is not None), default=None)
@@ -697,13 +700,13 @@ class TauClient(CommandMethods):
             answer = await asyncio.wait_for(show(self._ui, request), timeout)
         except asyncio.TimeoutError:
             self._note(f"the dialog {request['method']} was not answered in time")
-        except Exception as error:  # An application's fault must not keep an extension waiting.
+        except Exception as error:  # An error of the application must not keep an extension waiting.
             self._note(f"the handler of {request['method']} failed: {error!r}")
         if is_dialog(request):
             self._write({"type": "extension_ui_response", "id": request["id"], **answer})
 
     def _write(self, frame: dict[str, Any]) -> None:
-        """Sends a frame that is no command; one that comes too late for the host is dropped."""
+        """Sends a frame other than a command; drops it if the host has already ended."""
         line = encode_line(frame)
         if self._closed is None and self._process is not None:
             self._process.write(line)
@@ -749,7 +752,7 @@ _Word = str | os.PathLike[str]
 
 
 def _whole_command(command: _Word | Sequence[_Word], args: Sequence[_Word]) -> list[_Word]:
-    """In another mode the host would wait for the end of its input, and say nothing until then."""
+    """In another mode, the host would wait silently for the end of its input."""
     words = [command] if isinstance(command, (str, os.PathLike)) else list(command)
     given = [os.fspath(word) for word in (*words, *args)]
     has_mode = any(word == "--mode" or word.startswith("--mode=") for word in given)

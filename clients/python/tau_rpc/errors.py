@@ -7,8 +7,8 @@ from typing import Literal
 ConnectionCode = Literal[
     "unreachable", "connect_timeout", "unauthorized", "no_token", "refused", "closed"
 ]
-"""Why there is no connection: nothing answers there, or not in time; the token is not taken, or
-missing; what answers takes no such client; it has ended."""
+"""Why there is no connection: nothing answers, or not in time; the token is not accepted, or is
+missing; the server does not accept this client; the connection has ended."""
 
 
 class TauError(Exception):
@@ -35,7 +35,7 @@ class RpcError(TauError):
         self.prompt_code = prompt_code
         """With `prompt_failed`: the code of the prompt's result, such as `auth` or `overloaded`."""
         self.request_id = request_id
-        """The id this client had given the request."""
+        """The id that this client had given the request."""
 
 
 class RequestTimeoutError(TauError, TimeoutError):
@@ -64,7 +64,7 @@ class ConnectionClosedError(TauError, ConnectionError):
         self.reason = reason
         self.code: ConnectionCode = code
         self.exit_code = exit_code
-        """Negative when a signal ended the host, None when it never ran or still does."""
+        """Negative if a signal ended the host, None if it never ran or is still running."""
         self.stderr = stderr
         """The end of what the host wrote to stderr."""
 

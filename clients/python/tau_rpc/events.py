@@ -13,13 +13,13 @@ from .rebuild import MessageRebuilder
 
 
 class EventStream(AsyncIterator[Event]):
-    """All events from the moment it was made, for one reader.
+    """All events from its creation on, for one reader.
 
-    It ends when the client is closed, and raises ConnectionClosedError when the host dies. What
-    waits to be read is bounded: a reader that stays behind by more gets EventOverflowError, and
-    others go on. `message` and `partial` of a `message_update` are the reply as of that event, in
-    one object that grows with the next one: copy what you keep (`copy.deepcopy`). All else may be
-    shared with other readers: do not change it.
+    It ends when the client is closed, and raises ConnectionClosedError when the host dies. The
+    number of unread events is limited: a reader that falls too far behind gets EventOverflowError,
+    and other readers continue. `message` and `partial` of a `message_update` are the reply as of
+    that event, in one object that grows with the next event: copy what you keep (`copy.deepcopy`).
+    Everything else may be shared with other readers: do not modify it.
     """
 
     def __init__(

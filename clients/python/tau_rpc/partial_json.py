@@ -25,10 +25,10 @@ def mend(text: str, piece: str) -> str:
 
 
 class PartialJson:
-    """The best value so far, after each piece. A piece costs its own length.
+    """The best value so far after each piece. The cost of a piece depends only on its length.
 
-    Strings show as they grow, numbers and literals once they are whole. After a syntax error, the
-    rest is ignored.
+    Strings are available while they grow, numbers and literals once they are complete. After a
+    syntax error, the rest is ignored.
     """
 
     def __init__(self) -> None:

@@ -29,9 +29,9 @@ _EMPTY: dict[str, Any] = {
 
 
 class MessageRebuilder:
-    """Gives each `message_update` its `message` and `partial`, at the cost of its delta.
+    """Adds `message` and `partial` to each `message_update`, at a cost proportional to its delta.
 
-    Both are one object for each reply, which grows from update to update: no text is copied.
+    Both are one object per reply that grows with each update: no text is copied.
     """
 
     def __init__(self, before: MessageRebuilder | None = None) -> None:
@@ -45,9 +45,9 @@ class MessageRebuilder:
             self._feed(at, pieces)
 
     def apply(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """An event as it is documented; all but updates in delta form are so already.
+        """An event in its documented form; only updates in delta form have to be converted.
 
-        Never raises: what makes no sense is handed on as it came.
+        Never raises: an invalid frame is passed on unchanged.
         """
         try:
             return self._apply(frame)

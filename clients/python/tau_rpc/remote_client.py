@@ -14,10 +14,10 @@ from .remote import RemoteHost, SessionPort
 
 
 class RemoteClient(TauClient):
-    """A client of a host that listens; use `TauClient.connect`.
+    """A client of a listening host; use `TauClient.connect`.
 
-    With a host that has one session, it is a client of that session. With `--sessions`, it opens
-    sessions. After a lost connection, events go on where they were cut, after an event
+    If the host has one session, it is a client of that session. With `--sessions`, it opens
+    sessions. After a lost connection, events continue where they were cut, following an event
     `reconnected` with `resumed` and `state`.
     """
 

@@ -32,12 +32,12 @@ MAYBE_LAST = {
 
 
 class PromptRun(AsyncIterator[Event]):
-    """The events of the session from a prompt on, up to and with its `prompt_result`.
+    """The events of the session from a prompt up to and including its `prompt_result`.
 
-    The prompt is sent when the first event is asked for. A prompt that is refused raises RpcError;
-    one that fails later ends with the `status` "error". Leaving the loop early, or cancelling it,
-    leaves the run on: `client.abort()` stops it. Used as an async context manager, leaving the
-    block aborts a run that is still on.
+    The prompt is sent when the first event is requested. A refused prompt raises RpcError; one that
+    fails later ends with the `status` "error". Leaving the loop early, or cancelling it, does not
+    stop the run; `client.abort()` does. Used as an async context manager, leaving the block aborts
+    a run that is still active.
     """
 
     def __init__(self, client: TauClient, params: dict[str, Any]) -> None:

@@ -40,9 +40,9 @@ _KNOWN = (
 def schema_of_arguments(
     function: Callable[..., Any], context_type: type
 ) -> tuple[dict[str, Any], str | None]:
-    """The schema of a function's arguments, and the name of the one that gets the context.
+    """The schema of a function's arguments, and the name of the parameter for the context.
 
-    Raises TypeError, naming the parameter, for what has no schema.
+    Raises TypeError with the name of a parameter that has no schema.
     """
     hints = get_type_hints(function, include_extras=True)
     properties: dict[str, Any] = {}

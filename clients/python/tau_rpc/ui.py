@@ -22,9 +22,9 @@ from .protocol import (
 class UiHandler:
     """Override what your application can show.
 
-    Without an override a dialog is cancelled at once and a notice is ignored, so no extension ever
-    waits for a client that shows nothing. None as the answer cancels too. While a dialog is open,
-    other commands and events go on.
+    Without an override, a dialog is cancelled at once and a notification is ignored, so no
+    extension ever waits for a client that shows nothing. Returning None also cancels a dialog.
+    While a dialog is open, other commands and events continue.
     """
 
     async def select(self, request: ExtensionUiRequestSelect) -> str | None:

@@ -15,7 +15,7 @@ _KILL_AFTER = 2.0
 
 
 class WorkspaceError(Exception):
-    """Why a call of a workspace failed. Its `code` is one of `not_found`, `exists`, `not_a_directory`,
+    """Why a workspace call failed. Its `code` is one of `not_found`, `exists`, `not_a_directory`,
     `is_a_directory`, `not_empty`, `not_allowed`, `too_large`, `no_space`, `unsupported` and `failed`."""
 
     def __init__(self, code: str, message: str | None = None, path: str | None = None) -> None:
@@ -47,13 +47,13 @@ class WorkspaceProcess(Protocol):
 
 
 class Workspace:
-    """The files and commands of a place. Subclass it; what is left out is refused as `unsupported`.
+    """The files and commands of a machine. Subclass it; missing methods are refused as `unsupported`.
 
-    Paths are absolute, in the notation of the place. `within` is `{"allow": [...], "deny": [...]}`: what is
-    really opened, links followed, must be inside one of `allow` and inside none of `deny`, else raise
-    `WorkspaceError("not_allowed")`. Name `within` in `limited` of `describe` if the place cannot keep it.
-    Methods raise `WorkspaceError`; an `OSError` is translated. A call that is not wanted any more is
-    cancelled. `docs/workspaces.md` has each method.
+    Paths are absolute, in the notation of the workspace's platform. `within` is `{"allow": [...], "deny":
+    [...]}`: the file that is really opened, after following links, must be inside one of `allow` and inside
+    none of `deny`; otherwise, raise `WorkspaceError("not_allowed")`. If the workspace cannot guarantee
+    that, list `within` in `limited` of `describe`. Methods raise `WorkspaceError`; an `OSError` is
+    translated. Calls can be cancelled. `docs/workspaces.md` describes each method.
     """
 
     async def describe(self) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ export interface Deciders {
    * `ui.input`; without those, the model has no such tool.
    */
   readonly answerQuestions?: AnswerQuestions | undefined;
-  /** Answers the questions of MCP servers. Without it, the servers are told that nobody can be asked. */
+  /** Answers the questions of MCP servers. Without it, the servers learn that nobody can be asked. */
   readonly answerElicitation?: AnswerElicitation | undefined;
   /** Opens pages, such as login pages. Without it, logins that need a page are not available. */
   readonly openUrl?: OpenUrl | undefined;

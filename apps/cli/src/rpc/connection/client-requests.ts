@@ -108,7 +108,7 @@ export class ClientRequests {
       case "host_tool_result": {
         const { result, isError } = answer;
         this.#requests.answer(id, { result: { result, isError } });
-        // The call has ended with an error, and the client is told why.
+        // The call has ended with an error; the client receives the reason.
         if (readToolResult(result) === undefined) throw RequestError.invalid(id, noContent);
         break;
       }

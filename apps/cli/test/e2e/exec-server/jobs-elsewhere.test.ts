@@ -206,7 +206,7 @@ describe("a job behind an exec server", () => {
   });
 });
 
-it("a job behind a shell ends with its carrier, and the model is told", async () => {
+it("a job behind a shell ends with its carrier, and the model is notified", async () => {
   const there = machine();
   const command = `echo up; echo $PPID >../parent; ${counting}`;
   const scenario = [job(command, { notify: true }), turn("Ok."), turn("Seen.")];
