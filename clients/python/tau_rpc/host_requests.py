@@ -48,14 +48,14 @@ class QuestionRequest(QuestionParams, _MaybeAsked):
 
 class _Answer(TypedDict):
     labels: list[str]
-    """The labels that are chosen."""
+    """The chosen labels."""
 
 
 class Answer(_Answer, total=False):
     """The answer to one question."""
 
     text: str
-    """The person's own words, beside or instead of labels."""
+    """The user's own text, in addition to labels or instead of them."""
 
 
 class Answers(TypedDict):
@@ -78,11 +78,11 @@ class Allow(_Allow, total=False):
     """The tool may run."""
 
     scope: Literal["once", "session", "always"]
-    """Whether the answer holds for the call (default), for the session, or is saved."""
+    """Whether the answer applies to the call (default), to the session, or is saved."""
     rules: list[PermissionRule]
-    """The rules to keep; the suggestions of the request by default."""
+    """The rules to add; by default, the suggestions of the request."""
     saveTo: Literal["user", "project"]
-    """Whose settings "always" writes to; the user's by default."""
+    """The settings file to which "always" writes; the user's by default."""
     input: dict[str, Any]
     """Arguments to run the tool with instead."""
 
@@ -95,16 +95,16 @@ class Deny(_Deny, total=False):
     """The tool does not run."""
 
     message: str
-    """What the model reads."""
+    """The reason, for the model."""
     endRun: bool
-    """Whether the run ends, too."""
+    """Whether the run ends as well."""
 
 
 class RaiseLimit(TypedDict):
     """The work goes on."""
 
     limit: float
-    """The new limit; above what is used."""
+    """The new limit, above the current usage."""
 
 
 class Stop(TypedDict):
@@ -119,9 +119,9 @@ class GivenCredentials(TypedDict, total=False):
     apiKey: str
     """The key."""
     headers: dict[str, str]
-    """Headers to send with requests, beside the key or instead of it."""
+    """Headers to send with requests, in addition to the key or instead of it."""
     expiresAt: float
-    """When it has to be asked for again, in ms since the epoch."""
+    """When to ask for it again, in ms since the epoch."""
 
 
 Approve = Callable[[ApprovalRequest], Awaitable[Union[Allow, Deny]]]

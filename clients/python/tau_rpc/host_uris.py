@@ -17,7 +17,7 @@ class UriContent:
     content: str
     content_type: str | None = None
     notes: Sequence[str] = ()
-    """Remarks for the model, shown after the text."""
+    """Notes for the model, shown after the text."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class UriScheme:
     """A scheme with the functions that serve it. The model reads the errors that they raise."""
 
     scheme: str
-    """Without `://`."""
+    """The scheme, without `://`."""
     read: Callable[[str], Awaitable[str | UriContent]]
     write: Callable[[str, str], Awaitable[None]] | None = None
-    """Takes the URI and the new text; without it, the scheme is for reading only."""
+    """Takes the URI and the new text; without it, the scheme is read-only."""
     description: str | None = None
 
     @property

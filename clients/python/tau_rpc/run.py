@@ -28,7 +28,7 @@ MAYBE_LAST = {
     "compaction_end",
     "auto_retry_end",
 }
-"""After these events, nothing may be left to do."""
+"""After these events, all work may have ended."""
 
 
 class PromptRun(AsyncIterator[Event]):
@@ -50,24 +50,24 @@ class PromptRun(AsyncIterator[Event]):
         self.id: str | None = None
         """The id of the prompt, once it is sent."""
         self.disposition: PromptDisposition | None = None
-        """What became of the prompt, once the host has said so."""
+        """The disposition of the prompt, once the host has reported it."""
         self.status: PromptStatus | None = None
-        """How the prompt ended; None while it is on."""
+        """How the prompt ended; None while it is active."""
         self.error: str | None = None
-        """What went wrong, when `status` is "error"."""
+        """The error message if `status` is "error"."""
         self.code: str | None = None
-        """Why `status` is "error", or "budget_exceeded" when a used-up budget stopped the run."""
+        """Why `status` is "error", or "budget_exceeded" if an exhausted budget stopped the run."""
         self.paused_by: str | None = None
-        """What paused it, when `status` is "paused": `run` with its `prompt_id` and `resume` goes on."""
+        """What paused it if `status` is "paused"; `run` with its `prompt_id` and `resume` continues it."""
         self.output: Any = None
         """The answer to a prompt with an `output_schema`, if `output_status` is "valid"."""
         self.output_status: OutputStatus | None = None
-        """Whether the answer fits the schema; None without one, or while the prompt is on."""
+        """Whether the answer fits the schema; None without a schema, or while the prompt is active."""
         self.output_attempts = 0
-        """How many answers the model gave."""
+        """The number of answers that the model gave."""
         self._text: str | None = None
         self.messages: list[AgentMessage] = []
-        """Every message that was completed since the prompt was sent."""
+        """Every message completed since the prompt was sent."""
 
     def __repr__(self) -> str:
         """A description of the prompt for logs and the Python shell; long values are truncated."""
