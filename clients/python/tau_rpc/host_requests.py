@@ -101,7 +101,7 @@ class Deny(_Deny, total=False):
 
 
 class RaiseLimit(TypedDict):
-    """The work goes on."""
+    """The work continues."""
 
     limit: float
     """The new limit, above the current usage."""

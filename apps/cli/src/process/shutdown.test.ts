@@ -21,7 +21,7 @@ describe("Shutdown", () => {
     expect(exit.mock.calls).toEqual([[0]]);
   });
 
-  it("goes on when a step fails", async () => {
+  it("continues when a step fails", async () => {
     const exit = vi.fn();
     const last = vi.fn(async () => {});
     const shutdown = new Shutdown(exit);

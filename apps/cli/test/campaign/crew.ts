@@ -141,7 +141,7 @@ class Crew {
   async #endPaused(): Promise<void> {
     const paused = this.#paused;
     if (paused === undefined) return;
-    // The cut-off store delays the news that the sessions are lost, so the host gets as far as it can.
+    // While the store is cut off, the host cannot notice that it has lost the sessions, and gets as far as it can.
     for (const { model } of this.#parts.rounds) this.#parts.store?.cutOff(model, blindMs);
     for (const host of paused.hosts) host.signal("SIGCONT");
     await Promise.race([paused.over, pause(lateMs, undefined, { ref: false })]);

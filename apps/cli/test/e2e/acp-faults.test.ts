@@ -264,7 +264,7 @@ describe("an editor that disconnects", () => {
     expect(agent.received.map(({ id }) => id)).toEqual(expect.arrayContaining([1, 2, 3]));
   });
 
-  it("does not take an open question with it", async () => {
+  it("ends the agent even while a question is open", async () => {
     const { agent, place } = await start({
       scenario: [{ content: [call("write", { path: "x", content: "x" })] }],
       arguments: ["--permission-mode", "ask"],

@@ -16,7 +16,7 @@ const seenBy = {
   restore: "written-file",
   folder: "unclaimed-command",
 };
-/** A machine that stalls for a whole lease may miss the moment once. */
+/** A machine that stalls for a whole lease may miss the step once. */
 const tries = 2;
 
 it.each(Object.entries(seenBy))(

@@ -67,7 +67,7 @@ const bash = (command: string) => [{ type: "toolCall", name: "bash", arguments: 
 const done = { repeat: true, content: "done" };
 
 describe("the repository's own tasks", () => {
-  it("are solved by a capable model, and by none that does nothing", async () => {
+  it("are solved by a capable model, but not by one that does nothing", async () => {
     const names = slice(readdirSync(join(examples, "eval-tasks")), 4);
     const solutions = JSON.parse(readFileSync(join(examples, "eval-solutions.json"), "utf8"));
     for (const [scenario, share] of [

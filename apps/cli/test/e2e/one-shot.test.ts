@@ -69,7 +69,7 @@ describe("-p", () => {
       expect(result).toMatchObject({ code: 0, stdout: '{"city":"Ulm"}\n', stderr: "" });
     });
 
-    it("prints an answer that does not fit on stderr and exits with 1", async () => {
+    it("prints an answer that does not fit the schema to stderr and exits with 1", async () => {
       const result = await ask("city.json", ["no", "no", "Ulm, I think"]);
       expect(result).toMatchObject({ code: 1, stdout: "" });
       expect(result.stderr).toContain("after 3 attempts");

@@ -270,7 +270,7 @@ class Adapter {
 }
 
 describe("pi-acp", () => {
-  it("connects an editor that speaks the Agent Client Protocol with the host", async () => {
+  it("connects an editor that speaks the Agent Client Protocol to the host", async () => {
     const server = await startLoopbackServer({
       scenario: ({ lastUserText, toolResults }) => {
         if (lastUserText.includes("touch") && toolResults.length === 0) {

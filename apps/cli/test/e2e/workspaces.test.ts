@@ -70,7 +70,7 @@ describe("a session elsewhere reports the same as a local one, byte for byte, an
 describeWith(sshIsMissing)("a session whose project is reached over ssh does the same", () => {
   it.each(["shell", "command"] as const)("with the form %s", { timeout: 400_000 }, async (form) => {
     const ssh = await startSshServer();
-    // The login shell of that machine parses the words after the login.
+    // ssh passes the command to a shell on that machine, so each word is quoted.
     const server = execServer.map((word) => `'${word}'`).join(" ");
     const way = form === "shell" ? { shell: ssh } : { command: [...ssh, server] };
     await isAsHere({ words: (cwd) => specOption({ ...way, cwd }) });

@@ -106,7 +106,7 @@ describe("a hostile schema", () => {
       },
       { a: Array.from({ length: 20_000 }, () => ({})) },
     ],
-  ])("blocks nobody with %s, and costs less each time", async (_, schema, args) => {
+  ])("does not block on %s, and costs less each time", async (_, schema, args) => {
     const hostile = tool("read", undefined, { parameters: { type: "object", ...schema } });
     const limits: number[] = [];
     for (let round = 0; round < 5; round += 1) {

@@ -12,7 +12,7 @@ const noInstructions = "Help the user with what they ask.";
 
 /**
  * OpenAI's Responses format for the backend of ChatGPT plans: instructions are separate from the input,
- * nothing is stored, and the output has no limit.
+ * nothing is stored, and no output limit is sent.
  */
 export function createOpenaiCodexResponses(): Provider<ResponsesRequest, ResponsesEvent> {
   const memory = new RequestMemory();

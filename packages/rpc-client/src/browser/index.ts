@@ -1,6 +1,5 @@
 /**
  * The client for web pages: sessions of a listening host, over a WebSocket. Nothing here needs Node.
- * @packageDocumentation
  *
  * @packageDocumentation
  */

@@ -1,6 +1,6 @@
 /**
  * Renders the text of models as HTML for web pages: all text is treated as hostile, and none of it runs or
- * loads anything.  @packageDocumentation
+ * loads anything.
  *
  * @packageDocumentation
  */

@@ -1,5 +1,5 @@
 /**
- * The events of a session as streams for AI SDK and AG-UI. Nothing here needs Node.  @packageDocumentation
+ * The events of a session as streams for AI SDK and AG-UI. Nothing here needs Node.
  *
  * @packageDocumentation
  */

@@ -12,7 +12,7 @@ const milliseconds = z.number().check(z.nonnegative());
 
 const permissions = () =>
   z.object({
-    /** How calls are approved that no rule matches. */
+    /** How calls are approved if no rule matches them. */
     mode: PermissionMode,
     /** The rules from all sources. */
     rules: z.array(SourcedRule),
@@ -29,7 +29,7 @@ export const permissionCommands = {
       "Changes the permissions of this session; what is absent stays, and `rules` replaces the session's own. Open approvals are judged again.",
     params: () =>
       z.object({
-        /** How calls are approved that no rule matches. */
+        /** How calls are approved if no rule matches them. */
         mode: z.optional(PermissionMode),
         /** The session's own rules. */
         rules: z.optional(z.array(PermissionRule)),

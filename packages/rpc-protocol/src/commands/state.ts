@@ -64,7 +64,7 @@ export const SessionState = z.object({
   tokens: TokenCounts,
   /** Cost of the session in US dollars. */
   cost: z.number(),
-  /** How calls are approved that no rule matches. */
+  /** How calls are approved if no rule matches them. */
   permissionMode: PermissionMode,
   /** Where the tools act. */
   workspace: z.optional(WorkspaceState),

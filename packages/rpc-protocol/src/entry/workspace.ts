@@ -1,5 +1,5 @@
 /**
- * Where the tools of a session act, and the frames for acting on another machine.  @packageDocumentation
+ * Where the tools of a session act, and the frames for acting on another machine.
  *
  * @packageDocumentation
  */

@@ -94,7 +94,7 @@ export interface WorkspaceDescription {
   readonly temporaryDirectory: string;
   /** The shell that runs the command lines of `spawn`. */
   readonly shell: string;
-  /** The name of the user as whom the tools act. */
+  /** The name of the user account that the tools use. */
   readonly user?: string | undefined;
   /** The guarantees of the interface that this workspace cannot give, as keys of {@link workspaceLimits}. */
   readonly limited: readonly string[];

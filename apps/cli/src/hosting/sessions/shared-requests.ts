@@ -151,7 +151,7 @@ export class SharedRequests implements RequestSink {
     });
   }
 
-  /** If no client has opened the session, all share it: the first that answers keys is asked. */
+  /** If no client has opened the session, all share it: the first client that answers requests for keys is asked. */
   #askedForKeys(): ClientRequests | undefined {
     const clients = this.#isOpened ? [this.#keyClient] : [...this.#clients];
     return clients.find((client) => client?.answers("credential"));

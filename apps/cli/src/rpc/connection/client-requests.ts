@@ -76,7 +76,7 @@ export class ClientRequests {
   /** `isOwn`: this client gave the answer. */
   closed({ id, method }: OpenHostRequest, resolved: HostRequestResolved, isOwn: boolean): void {
     const form = this.#forms.get(id);
-    // The dialog that the client has open may have an id of its own.
+    // The dialog of the current question has a different id than the request.
     const dialogId = this.#questions.get(id)?.id ?? id;
     this.#forms.delete(id);
     this.#questions.delete(id);

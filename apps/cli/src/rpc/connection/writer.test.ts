@@ -111,7 +111,7 @@ describe("FrameWriter", () => {
     expect(output.text).toBe("last\n");
   });
 
-  it("makes nobody wait after the reader has left, and discards later lines", async () => {
+  it("makes no sender wait after the reader has left, and discards later lines", async () => {
     const { output, writer } = await behind();
     const wait = writer.write("b\n");
     output.close();
@@ -122,7 +122,7 @@ describe("FrameWriter", () => {
     expect(output.text).toBe("a\n");
   });
 
-  it("makes nobody wait at the end, but still writes every line", async () => {
+  it("makes no sender wait at the end, but still writes every line", async () => {
     const { output, writer } = await behind();
     const wait = writer.write("b\n");
     writer.stopWaiting();

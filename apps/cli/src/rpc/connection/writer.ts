@@ -82,7 +82,7 @@ export class FrameWriter implements LineWriter {
     });
   }
 
-  /** The reader is gone: discards the queue and makes nobody wait any longer. */
+  /** The reader is gone: discards the queue and makes no sender wait any longer. */
   close(): void {
     this.#isClosed = true;
     this.#buffer = [];

@@ -281,7 +281,7 @@ describe("a hostile request", () => {
     expect(data.messages).toEqual([]);
   });
 
-  it("cannot answer what it was not asked", async () => {
+  it("cannot answer questions that it was not asked", async () => {
     const session = await openSession({ scenario, arguments: asks });
     const asked = await chat(session, [user("Look")]);
     const part = asked[1]?.parts.find(({ type }) => type === "dynamic-tool") as unknown as {
