@@ -9,11 +9,10 @@ export type Declarations = ReadonlyMap<string, string>;
 export type ResolvePackage = (specifier: string) => string | undefined;
 
 /**
- * Reads the exports of declaration files. Follows re-exports within the package and into the packages that
- * `resolve` knows; reads each file once.
+ * Reads the exports of declaration files. Follows re-exports within the package and into the packages that `resolve`
+ * knows; reads each file once.
  *
- * @returns a function of a file's path; it throws if a file is missing, because the packages have to be
- * compiled first
+ * @returns a function of a file's path; it throws if a file is missing, because the packages have to be compiled first
  */
 export function declarationReader(resolve: ResolvePackage): (path: string) => Declarations {
   const known = new Map<string, Declarations>();

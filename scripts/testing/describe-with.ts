@@ -4,9 +4,8 @@ import { describe } from "vitest";
 const notRun = { before: " [not run: ", after: "]" } as const;
 
 /**
- * `describe` for tests that depend on something only the system can provide, such as a server. If `missing`
- * gives a reason why it is not available, the tests are skipped, and the end of the run counts and names
- * them.
+ * `describe` for tests that depend on something only the system can provide, such as a server. If `missing` gives a
+ * reason why it is not available, the tests are skipped, and the end of the run counts and names them.
  */
 export function describeWith(missing: string | undefined) {
   return (title: string, tests: () => void): void => {

@@ -1,6 +1,5 @@
 /**
- * Ids of statements that tests outside the transcripts cover; each value is the test's path from the
- * repository root.
+ * Ids of statements that tests outside the transcripts cover; each value is the test's path from the repository root.
  */
 export const shownElsewhere: Readonly<Record<string, string>> = {
   "overview.lines": "apps/cli/test/e2e/stdio.test.ts",

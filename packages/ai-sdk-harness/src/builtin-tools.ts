@@ -10,9 +10,8 @@ const tool = (
   ({ nativeName, toolUseKind, inputSchema, outputSchema: z.unknown() }) as HarnessV1BuiltinTool;
 
 /**
- * The host's tools by the name under which the AI SDK shows them: a common name if the inputs match. The
- * common `read`, `write` and `edit` use other names for the file's path, so these tools keep the host's
- * definition.
+ * The host's tools by the name under which the AI SDK shows them: a common name if the inputs match. The common
+ * `read`, `write` and `edit` use other names for the file's path, so these tools keep the host's definition.
  */
 export const builtinTools = {
   bash: commonTool("bash", {

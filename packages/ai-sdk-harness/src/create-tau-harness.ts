@@ -8,9 +8,8 @@ import type { TauHarnessOptions } from "./tau-harness-options.ts";
 export type TauHarness = HarnessV1<typeof builtinTools>;
 
 /**
- * The Tau coding agent as a harness of the AI SDK. Each session runs in a host process that the harness
- * starts and that outlives the harness: a suspended turn continues there, and another process can resume it
- * without loss.
+ * The Tau coding agent as a harness of the AI SDK. Each session runs in a host process that the harness starts and
+ * that outlives the harness: a suspended turn continues there, and another process can resume it without loss.
  */
 export function createTauHarness(options: TauHarnessOptions = {}): TauHarness {
   return {

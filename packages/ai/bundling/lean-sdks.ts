@@ -25,8 +25,7 @@ export const leanSdks: Plugin = {
 };
 
 /**
- * Replaces the exports of an endpoint module with empty classes: the client instantiates them, but nobody
- * calls them.
+ * Replaces the exports of an endpoint module with empty classes: the client instantiates them, but nobody calls them.
  */
 function withoutBodies(source: string): string {
   const names = [...source.matchAll(/^export (?:class|var|const) (\w+)/gm)].map(([, name]) => name);

@@ -16,9 +16,8 @@ export interface StraightOptions {
 }
 
 /**
- * Imports each name from the module that defines it. An import through a package's index counts as importing
- * all of it, and a lazily loaded module loads all its imports, so a start would load the schemas of all
- * commands.
+ * Imports each name from the module that defines it. An import through a package's index counts as importing all of
+ * it, and a lazily loaded module loads all its imports, so a start would load the schemas of all commands.
  */
 export function straightThroughDoors(options: StraightOptions = {}): Plugin {
   const { packages, transform = (source) => source } = options;

@@ -114,9 +114,8 @@ export function isContextOverflow(text: string): boolean {
 }
 
 /**
- * Classifies a failure in our terms. The vendor's codes and the status take precedence; the text only decides
- * if they are not specific enough. Digits in an id, or a rate limit's link to the billing page, must not
- * affect the result.
+ * Classifies a failure in our terms. The vendor's codes and the status take precedence; the text only decides if they
+ * are not specific enough. Digits in an id, or a rate limit's link to the billing page, must not affect the result.
  */
 export function classifyFailure(given: VendorFailure): ProviderErrorInit {
   const known = findInCauses(given.cause, isProviderError);

@@ -11,9 +11,8 @@ export interface RetryHintSource {
 }
 
 /**
- * How long a vendor asks to wait, in ms. Sources in order: `retry-after-ms`, `retry-after` (seconds or a
- * date), members of the body (Google's `RetryInfo`), the error's text, and headers with the reset time of a
- * limit.
+ * How long a vendor asks to wait, in ms. Sources in order: `retry-after-ms`, `retry-after` (seconds or a date),
+ * members of the body (Google's `RetryInfo`), the error's text, and headers with the reset time of a limit.
  */
 export function readRetryAfter(source: RetryHintSource, now = Date.now()): number | undefined {
   const { headers, body, text = "", isRateLimit = true } = source;

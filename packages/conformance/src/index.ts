@@ -1,7 +1,6 @@
 /**
- * The conformance kit: transcripts of the protocol as data, and the code that plays them against a
- * host. The CLI bundles the kit and loads it only for `tau conformance`; the host's tests use parts
- * of it.
+ * The conformance kit: transcripts of the protocol as data, and the code that plays them against a host. The CLI
+ * bundles the kit and loads it only for `tau conformance`; the host's tests use parts of it.
  */
 export { conformance } from "./command/command.ts";
 export { defaultApi, runConformance } from "./command/run-conformance.ts";

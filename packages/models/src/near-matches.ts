@@ -27,8 +27,7 @@ export function nearMatches(wanted: string, names: readonly string[], limit = 3)
 }
 
 /**
- * Corrects typing errors in a part of a name, word by word; undefined if there are none, or they
- * cannot be corrected.
+ * Corrects typing errors in a part of a name, word by word; undefined if there are none, or they cannot be corrected.
  */
 export function correctedName(wanted: string, names: readonly string[]): string | undefined {
   const known = new Set(names.flatMap((name) => name.toLowerCase().split(/[-/:]/)));

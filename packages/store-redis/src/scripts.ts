@@ -91,9 +91,7 @@ redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])
 return 1
 `);
 
-/**
- * sessions → names and times alternately; the reply of the command itself would depend on the driver's protocol.
- */
+/** sessions → names and times alternately; the reply of the command itself would depend on the driver's protocol. */
 export const list = script(`return redis.call("HGETALL", KEYS[1])`);
 
 /** Runs a script; its text is sent only to a server that does not have it yet. */

@@ -31,8 +31,7 @@ export class Script {
 }
 
 /**
- * Hosts request summaries without tools or with a prompt of their own; no prompt of a trajectory contains the
- * word.
+ * Hosts request summaries without tools or with a prompt of their own; no prompt of a trajectory contains the word.
  */
 function isSummary({ tools, lastUserText, systemPrompt }: ScenarioRequest): boolean {
   if (/summar/i.test(lastUserText.slice(-4_000))) return true;

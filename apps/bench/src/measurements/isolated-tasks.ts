@@ -76,8 +76,7 @@ function row(
 }
 
 /**
- * Makes one `task` call; returns the time until all subagents have sent a request, and from their replies to
- * the end.
+ * Makes one `task` call; returns the time until all subagents have sent a request, and from their replies to the end.
  */
 async function call(
   { server, workspace, host }: { server: ModelServer; workspace: Workspace; host: Child },

@@ -5,8 +5,7 @@ import { profileText, writeProfilePage } from "./profile-page.ts";
 import { profileRows, type RowProfile } from "./profile-rows.ts";
 
 /**
- * Profiles the named rows and prints the results, or profiles the rows with a known limit and writes the
- * page.
+ * Profiles the named rows and prints the results, or profiles the rows with a known limit and writes the page.
  *
  * @returns the path of the page, if it was written
  */

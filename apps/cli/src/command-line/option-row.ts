@@ -1,6 +1,5 @@
 /**
- * What an option takes if not exactly one value. `optional` takes the next word unless that is an option or a
- * file.
+ * What an option takes if not exactly one value. `optional` takes the next word unless that is an option or a file.
  */
 type OptionKind = "switch" | "list" | "optional";
 

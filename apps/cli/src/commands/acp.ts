@@ -8,8 +8,7 @@ import type { Subcommand } from "../command-line/subcommand.ts";
 import { VERSION } from "../process/version.ts";
 
 /**
- * Options that make no sense for an editor's agent: those of servers, those of subagents, and those without
- * effect.
+ * Options that make no sense for an editor's agent: those of servers, those of subagents, and those without effect.
  */
 const unshown: ReadonlySet<string> = new Set<keyof CliOptions>([
   ...foreignToEditors,

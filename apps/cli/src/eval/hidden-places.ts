@@ -2,10 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { isInside } from "@tau-agent/system";
 
-/**
- * What an agent must not read: the tasks and the repositories around them, whose history also contains the
- * checks.
- */
+/** What an agent must not read: the tasks and the repositories around them, whose history also contains the checks. */
 export async function hiddenPlaces(tasksFolder: string): Promise<string[]> {
   const places = [tasksFolder];
   for (let folder = tasksFolder; ; folder = dirname(folder)) {

@@ -1,8 +1,7 @@
 import { CodedError, type ErrorCode } from "@tau-agent/rpc-protocol";
 
 /**
- * The exit codes of tau, for scripts and supervisors; those named after error codes mean that the start was
- * refused.
+ * The exit codes of tau, for scripts and supervisors; those named after error codes mean that the start was refused.
  */
 export const exitCodes: readonly {
   readonly exitCode: number;

@@ -26,11 +26,10 @@ export interface GuardData {
 }
 
 /**
- * Ends a host whose thread is stuck in code that does not return. Only the event loop of a thread receives
- * signals, so this thread needs its own handlers. Node does not offer signal handlers to threads, so they are
- * taken from its internals. Through the inspector, this thread makes the process exit in the middle of
- * whatever the host's thread is executing. If that fails, it kills the process. The watchdog of the children
- * does the rest.
+ * Ends a host whose thread is stuck in code that does not return. Only the event loop of a thread receives signals, so
+ * this thread needs its own handlers. Node does not offer signal handlers to threads, so they are taken from its
+ * internals. Through the inspector, this thread makes the process exit in the middle of whatever the host's thread is
+ * executing. If that fails, it kills the process. The watchdog of the children does the rest.
  *
  * The function runs from its own source text, so it must not use anything outside of itself.
  */

@@ -25,8 +25,7 @@ export function exit(code: number): never {
 }
 
 /**
- * Ends the process because of a usage error or a failed start. Prints no stack trace, which would not help
- * the user.
+ * Ends the process because of a usage error or a failed start. Prints no stack trace, which would not help the user.
  */
 export function fail(error: unknown): never {
   const failure = error instanceof Error ? error : new Error(String(error), { cause: error });

@@ -72,8 +72,7 @@ async function openLog(
 ): Promise<import("pino").Logger> {
   const { pino, destination } = await import("pino");
   makeFolders(dirname(file));
-  // Written synchronously: otherwise, a host that exits could lose lines or fail on a file that is still
-  // being opened.
+  // Written synchronously: otherwise, a host that exits could lose lines or fail on a file that is still being opened.
   const target = destination({ dest: file, mode: 0o600, sync: true });
   target.on("error", onError);
   return pino({ level: isVerbose ? "debug" : "warn" }, target);

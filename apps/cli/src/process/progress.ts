@@ -8,8 +8,7 @@ const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const clearLine = "\r\u001b[K";
 
 /**
- * Shows on stderr that work is in progress: a spinner with the elapsed seconds on a terminal, otherwise one
- * line.
+ * Shows on stderr that work is in progress: a spinner with the elapsed seconds on a terminal, otherwise one line.
  *
  * @param what - such as `Installing npm:thing`
  */

@@ -6,9 +6,8 @@ const DEADLINE_MS = 4500;
 const signalExitCodes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 /**
- * The only orderly way to end the process. The end of stdin or the first signal starts it; a second signal
- * ends the process at once. Steps run in the order in which they were added; a deadline limits the total
- * time.
+ * The only orderly way to end the process. The end of stdin or the first signal starts it; a second signal ends the
+ * process at once. Steps run in the order in which they were added; a deadline limits the total time.
  */
 export class Shutdown {
   readonly #exit: (code: number) => void;

@@ -178,8 +178,7 @@ export class Place {
 }
 
 /**
- * Mounts a small disk, visible to one process and to those that enter its namespaces; undefined if the system
- * cannot.
+ * Mounts a small disk, visible to one process and to those that enter its namespaces; undefined if the system cannot.
  */
 async function mountDisk(path: string): Promise<ChildProcess | undefined> {
   const script = `mount -t tmpfs -o size=${diskBytes} tau "$0" && echo mounted && exec sleep 600`;

@@ -2,9 +2,8 @@ import { Random } from "../../../../packages/ai/test/chaos/random.ts";
 import { type Kind, planEach, planWork, type Work } from "./work.ts";
 
 /**
- * What happens to a host: it is killed; paused past its lease; killed while cut off from its store; loses its
- * exec server; loses its store for a while; finds its disk full for a while; or is replaced by two hosts at
- * once.
+ * What happens to a host: it is killed; paused past its lease; killed while cut off from its store; loses its exec
+ * server; loses its store for a while; finds its disk full for a while; or is replaced by two hosts at once.
  */
 export type Fault = "kill" | "pause" | "store" | "carrier" | "outage" | "disk" | "rivals";
 
@@ -135,8 +134,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     ...{ next: "restore 1", lives: 2, isLate: true },
   }),
   /**
-   * A host loses its session right before it merges a subagent's work, and continues after the next host has
-   * worked.
+   * A host loses its session right before it merges a subagent's work, and continues after the next host has worked.
    */
   "late-merge": oneCall(["isolated"], "pause", "merge 1", {
     isLate: true,

@@ -35,8 +35,7 @@ export class Round {
   }
 
   /**
-   * Continues the round in a host that owns the session, until the prompt has ended or the host has lost the
-   * session.
+   * Continues the round in a host that owns the session, until the prompt has ended or the host has lost the session.
    */
   playIn(session: HostedSession): void {
     this.#session = session;

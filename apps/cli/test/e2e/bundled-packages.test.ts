@@ -26,8 +26,7 @@ it("bundles contain no path of the machine that built them", () => {
   expect(naming).toEqual([]);
 });
 
-// A bundled CommonJS package that loads modules on demand may lose its export names or its access to built-in
-// modules.
+// A bundled CommonJS package that loads modules on demand may lose its export names or its access to built-in modules.
 describe("packages that the built command bundles", () => {
   it("write the log", async () => {
     const files = { "agent/settings.json": '{"unheardOf": 1}' };

@@ -38,8 +38,7 @@ export function repositoryPlace(
 }
 
 /**
- * The git directory of a project with one commit; copied, because every project has the same files and git is
- * slow.
+ * The git directory of a project with one commit; copied, because every project has the same files and git is slow.
  */
 let firstCommit: string | undefined;
 

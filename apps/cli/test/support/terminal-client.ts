@@ -18,8 +18,7 @@ import { binPath } from "./start-host.ts";
 type Choose = (asked: RequestPermissionRequest) => RequestPermissionResponse["outcome"];
 
 /**
- * A terminal client like the library's example: it prints what arrives, lets the user choose, and has its own
- * files.
+ * A terminal client like the library's example: it prints what arrives, lets the user choose, and has its own files.
  */
 export class TerminalClient {
   /** The output on the terminal. */

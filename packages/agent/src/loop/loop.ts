@@ -105,8 +105,7 @@ async function insertsAfter(
 }
 
 /**
- * After an abort during tool calls, adds a final reply, because clients read the outcome of a run from its
- * last reply.
+ * After an abort during tool calls, adds a final reply, because clients read the outcome of a run from its last reply.
  */
 async function endAborted(run: Run, { message: last }: Reply): Promise<Reply> {
   const message = failedReply(last, { stopReason: "aborted", errorMessage: ABORTED_TEXT });

@@ -35,8 +35,7 @@ export class RealCalls {
   }
 
   /**
-   * The event with real names and arguments, for everyone but the model. Arguments are changed once they are
-   * complete.
+   * The event with real names and arguments, for everyone but the model. Arguments are changed once they are complete.
    */
   event(event: AssistantMessageEvent): AssistantMessageEvent {
     if (event.type === "toolcall_start") {

@@ -20,9 +20,6 @@ export interface ReplyWatch {
   look(event: AssistantMessageEvent): Promise<void> | undefined;
   /** The stopped reply as it will be recorded; its stop reason may differ from the stream's. */
   conclude(reply: AssistantMessage): AssistantMessage;
-  /**
-   * Called after the stopped turn; returns the messages that begin the next one. May replace the agent's
-   * messages.
-   */
+  /** Called after the stopped turn; returns the messages that begin the next one. May replace the agent's messages. */
   resume(turn: StoppedTurn): Promise<readonly AgentMessage[]>;
 }

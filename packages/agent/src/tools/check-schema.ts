@@ -137,8 +137,7 @@ export function schemaExcess(schema: object): string | undefined {
 }
 
 /**
- * Iterative, because recursion would overflow the stack. The value of a keyword may be an object or a list of
- * schemas.
+ * Iterative, because recursion would overflow the stack. The value of a keyword may be an object or a list of schemas.
  */
 function isTooDeep(schema: object): boolean {
   let level: readonly unknown[] = [schema];

@@ -18,8 +18,7 @@ export interface AgentTool<Arguments = Record<string, unknown>> extends ToolDefi
   /** Short display name; `name` by default. */
   readonly label?: string;
   /**
-   * Whether the tool changes nothing: adjacent calls run in parallel, and no approval is required. False by
-   * default.
+   * Whether the tool changes nothing: adjacent calls run in parallel, and no approval is required. False by default.
    */
   readonly isReadOnly?: boolean;
   /** Whether results may contain text from others, which models receive in a fence, as data. False by default. */

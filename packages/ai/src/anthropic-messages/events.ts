@@ -5,9 +5,8 @@ import { bytesOf } from "../transport/reply.ts";
 import { ServerEvents } from "../transport/server-events.ts";
 
 /**
- * The events of a reply. The SDK's own iterator drops pings, which distinguish a model that thinks for a long
- * time from a dead connection. It also drops events without a name, and some compatible servers send no names
- * at all.
+ * The events of a reply. The SDK's own iterator drops pings, which distinguish a model that thinks for a long time
+ * from a dead connection. It also drops events without a name, and some compatible servers send no names at all.
  */
 export function readEvents(
   response: Response,

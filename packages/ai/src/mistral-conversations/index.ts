@@ -6,9 +6,8 @@ import type { CompletionsRequest } from "../openai-completions/request.ts";
 import type { Provider } from "../provider.ts";
 
 /**
- * Mistral's chat format. It differs from chat completions: thinking is a part of the content, in both
- * directions; call ids have exactly nine letters or digits; and the request members for thinking are
- * different.
+ * Mistral's chat format. It differs from chat completions: thinking is a part of the content, in both directions; call
+ * ids have exactly nine letters or digits; and the request members for thinking are different.
  */
 export function createMistralConversations(): Provider<CompletionsRequest, CompletionsChunk> {
   const completions = createOpenaiCompletions();

@@ -8,8 +8,7 @@ interface Entry {
 }
 
 /**
- * Collects structured reasoning for replay, in order and unchanged, except that the pieces of one detail are
- * joined.
+ * Collects structured reasoning for replay, in order and unchanged, except that the pieces of one detail are joined.
  */
 export class ReasoningDetails {
   readonly #entries: Entry[] = [];

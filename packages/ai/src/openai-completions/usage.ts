@@ -3,10 +3,7 @@ import { asCount, asObject } from "../reply/odd-values.ts";
 import { readVendorCost } from "../reply/vendor-cost.ts";
 import type { ChunkUsage } from "./chunk.ts";
 
-/**
- * Converts the server's token counts: cached tokens are removed from `input`, and reasoning is a part of
- * `output`.
- */
+/** Converts the server's token counts: cached tokens are removed from `input`, and reasoning is a part of `output`. */
 export function readUsage(usage: ChunkUsage, serviceTier?: string | null): Delta {
   const details = asObject(usage.prompt_tokens_details);
   const prompt = asCount(usage.prompt_tokens) ?? 0;

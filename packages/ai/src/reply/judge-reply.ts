@@ -2,11 +2,10 @@ import type { AssistantContent, Model, StopReason, Usage } from "@tau-agent/rpc-
 import { ProviderError } from "../errors.ts";
 
 /**
- * The problem with a reply that ended normally; undefined if there is none. A reply without text and calls is
- * empty, and a retry usually helps. Some servers truncate a conversation that is too long instead of refusing
- * it: then the input exceeds the window, or there was no room for output. If a reply has content, the sum of
- * its counts proves nothing, because some vendors count cached tokens twice or add up several internal
- * passes.
+ * The problem with a reply that ended normally; undefined if there is none. A reply without text and calls is empty,
+ * and a retry usually helps. Some servers truncate a conversation that is too long instead of refusing it: then the
+ * input exceeds the window, or there was no room for output. If a reply has content, the sum of its counts proves
+ * nothing, because some vendors count cached tokens twice or add up several internal passes.
  */
 export function judgeReply(
   reason: StopReason,

@@ -9,9 +9,8 @@ const leastRoom = 256;
 const slack = 16;
 
 /**
- * An output limit that fits, for a refusal because input and output limit together exceed the window, if the
- * vendor's message contains the numbers. Undefined for every other refusal, including one because the input
- * alone is too long.
+ * An output limit that fits, for a refusal because input and output limit together exceed the window, if the vendor's
+ * message contains the numbers. Undefined for every other refusal, including one because the input alone is too long.
  *
  * @param options as the request was encoded with
  */
@@ -40,9 +39,8 @@ function numbersOf(text: string): number[] {
 }
 
 /**
- * Finds window and input among the numbers of a refusal. Vendors phrase it differently, but always include
- * the window, and either the input or the sum of input and output limit. The requested output limit tells
- * them apart.
+ * Finds window and input among the numbers of a refusal. Vendors phrase it differently, but always include the window,
+ * and either the input or the sum of input and output limit. The requested output limit tells them apart.
  *
  * @param numbers largest first
  */

@@ -16,9 +16,8 @@ export interface RecordingOptions {
 }
 
 /**
- * A `fetch` that records each exchange in files: the request without its keys, and the bytes of the response
- * in the pieces in which they arrived. The files exist once the body has been read to its end or its reader
- * has stopped.
+ * A `fetch` that records each exchange in files: the request without its keys, and the bytes of the response in the
+ * pieces in which they arrived. The files exist once the body has been read to its end or its reader has stopped.
  */
 export function recordingFetch({ directory, fetch = globalThis.fetch }: RecordingOptions): Fetch {
   let next: Promise<number> | undefined;

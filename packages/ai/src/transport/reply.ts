@@ -7,9 +7,8 @@ export type Read<Value> = (
 ) => void;
 
 /**
- * The bytes of a reply, in the pieces in which they arrive; `return` discards the rest. Uses callbacks,
- * because each layer would otherwise create a promise per piece (rows `many-sessions`). Only one piece may be
- * requested at a time.
+ * The bytes of a reply, in the pieces in which they arrive; `return` discards the rest. Uses callbacks, because each
+ * layer would otherwise create a promise per piece (rows `many-sessions`). Only one piece may be requested at a time.
  */
 export interface ByteSource {
   readonly read: Read<Uint8Array>;

@@ -80,8 +80,7 @@ export class SessionJobs {
   }
 
   /**
-   * The output from `offset` on, in bytes since the start; if there are more than 50 KB, only the
-   * end.
+   * The output from `offset` on, in bytes since the start; if there are more than 50 KB, only the end.
    *
    * @throws {SessionError} `job_not_found`
    */

@@ -94,8 +94,7 @@ export class PackageInstaller {
   }
 
   /**
-   * Updates a package, or all packages, to the newest version; those whose source names a version
-   * stay.
+   * Updates a package, or all packages, to the newest version; those whose source names a version stay.
    *
    * @returns the requested packages in their new state
    */

@@ -14,8 +14,7 @@ import { readRule } from "../permissions/rules/rule.ts";
 type Check = (value: unknown, member: string) => string | undefined;
 
 /**
- * Reads a policy. Nothing in it is ignored, because a limit that is not understood must not be
- * lifted.
+ * Reads a policy. Nothing in it is ignored, because a limit that is not understood must not be lifted.
  *
  * @param option - how errors name the policy
  * @throws {SessionError} `invalid_option`, naming the first invalid member

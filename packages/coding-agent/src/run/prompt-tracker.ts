@@ -134,8 +134,7 @@ export class PromptTracker {
    * Records the end of a run that will not be retried as the result of the prompts it answered.
    *
    * @param stop - what stopped it, if anything did
-   * @returns a function that undoes this before the result is delivered, in case the run continues
-   *   after all
+   * @returns a function that undoes this before the result is delivered, in case the run continues after all
    */
   noteRunEnd(
     input: readonly AgentMessage[],

@@ -158,8 +158,7 @@ export class RunContinuation {
   /**
    * Removes the failed attempt from the context; it stays in the file.
    *
-   * @returns a function that restores it if no other attempt follows, so that clients see the same
-   *   as after a reload
+   * @returns a function that restores it if no other attempt follows, so that clients see the same as after a reload
    */
   #dropFailedAttempt(): () => void {
     const { conversation } = this.#options;

@@ -73,8 +73,7 @@ export class StepLimits {
   }
 
   /**
-   * Notes that another prompt begins, so that the paused one will not continue. Returns the id of
-   * the paused prompt.
+   * Notes that another prompt begins, so that the paused one will not continue. Returns the id of the paused prompt.
    */
   close(): string | undefined {
     const promptId = this.#paused?.promptId;

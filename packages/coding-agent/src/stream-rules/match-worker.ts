@@ -22,9 +22,8 @@ interface MatchWorkerData {
 }
 
 /**
- * Searches texts in a worker thread, one request at a time. The function's source text is the
- * worker's code, because a bundle has no file for a worker to load. It must therefore not use
- * anything outside of itself.
+ * Searches texts in a worker thread, one request at a time. The function's source text is the worker's code, because a
+ * bundle has no file for a worker to load. It must therefore not use anything outside of itself.
  */
 export function matchInWorker(): void {
   const { parentPort, workerData } = process.getBuiltinModule("node:worker_threads");

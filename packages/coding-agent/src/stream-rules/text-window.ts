@@ -49,9 +49,8 @@ export class GrowingText {
 }
 
 /**
- * The end of a growing text, or of its last line. It is cut from time to time, so that a long reply
- * costs no more per piece than a short one. A search never begins at the cut, where `^` and `\b`
- * would be wrong.
+ * The end of a growing text, or of its last line. It is cut from time to time, so that a long reply costs no more per
+ * piece than a short one. A search never begins at the cut, where `^` and `\b` would be wrong.
  */
 class TextWindow {
   readonly #isLine: boolean;

@@ -3,8 +3,7 @@ import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { normalizeBase64 } from "@tau-agent/system";
 
 /**
- * Checks an image from a client and prepares it for a model. Its bytes determine the type, not the
- * client.
+ * Checks an image from a client and prepares it for a model. Its bytes determine the type, not the client.
  *
  * @throws {SessionError} `image_unusable` with the reason
  */

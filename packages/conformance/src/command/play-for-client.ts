@@ -22,9 +22,8 @@ export interface ClientSide {
 }
 
 /**
- * Acts as a transcript's host for a client under test. The host runs with the transcript's files
- * and scripted model, so the client receives real frames. The client's lines are checked on the
- * way.
+ * Acts as a transcript's host for a client under test. The host runs with the transcript's files and scripted model,
+ * so the client receives real frames. The client's lines are checked on the way.
  *
  * @returns the number of deviations from the protocol or the transcript
  */

@@ -1,7 +1,6 @@
 /**
- * What `rpc-pi-mono` requires of a host, by section, and what Tau adds: one id per statement. A
- * transcript or a test demonstrates each statement and names its id. `dialect-sections.ts` has the
- * statements of the other documents.
+ * What `rpc-pi-mono` requires of a host, by section, and what Tau adds: one id per statement. A transcript or a test
+ * demonstrates each statement and names its id. `dialect-sections.ts` has the statements of the other documents.
  */
 export const sections = {
   "Starting RPC Mode": {

@@ -1,6 +1,4 @@
-/**
- * The colours of the page, each for light and dark. Texts are readable on every background on which they are used.
- */
+/** The colours of the page, each for light and dark. Texts are readable on every background on which they are used. */
 export const pageColours = {
   page: ["#fbfaf8", "#16171a"],
   card: ["#ffffff", "#1d1f23"],

@@ -64,8 +64,7 @@ export async function resolveProgram(config: StdioConfig, context: EntryContext)
 }
 
 /**
- * Resolves an entry for a program in the project's workspace: its variables and commands are those
- * of that workspace.
+ * Resolves an entry for a program in the project's workspace: its variables and commands are those of that workspace.
  */
 export async function resolveProgramThere(
   { source, entry }: StdioConfig,

@@ -203,9 +203,7 @@ export class AuthStore {
     }
   }
 
-  /**
-   * Notes the lifetime: tokens that expire in less than five minutes would otherwise be renewed for each request.
-   */
+  /** Notes the lifetime: tokens that expire in less than five minutes would otherwise be renewed for each request. */
   #noteArrival(provider: string, { access, expires }: OAuthCredential, now: number): void {
     this.#arrived.set(provider, { access, marginMs: Math.max(0, expires - now) / 2 });
   }

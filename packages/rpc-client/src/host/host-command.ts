@@ -44,8 +44,7 @@ export interface HostCommandOptions {
    */
   readonly policy?: ManagedPolicy | readonly ManagedPolicy[];
   /**
-   * What survives the death of the host: only the conversation, or also the effects of its tools, each
-   * exactly once.
+   * What survives the death of the host: only the conversation, or also the effects of its tools, each exactly once.
    */
   readonly durability?: "log" | "effects";
   /** How long a command waits for the next host after its own has died; a minute by default. */

@@ -21,8 +21,7 @@ export interface SessionChannelOptions {
   /** Receives notes for the user of the client. */
   readonly note: (text: string) => void;
   /**
-   * Stops reading until this has settled; undefined for a connection shared by several sessions, which does
-   * not wait.
+   * Stops reading until this has settled; undefined for a connection shared by several sessions, which does not wait.
    */
   readonly hold?: (until: Promise<unknown>) => void;
   readonly tag?: { readonly sessionId: string } | undefined;

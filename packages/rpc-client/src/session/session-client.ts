@@ -69,9 +69,8 @@ interface ListenerOptions {
 const CommandClient = /* @__PURE__ */ createCommandClient();
 
 /**
- * The operations on a session of a host, whatever the connection: one method per command, events to listen
- * to, and waiting for the end of work. Requests reject with RpcError, RequestTimeoutError or
- * ConnectionClosedError.
+ * The operations on a session of a host, whatever the connection: one method per command, events to listen to, and
+ * waiting for the end of work. Requests reject with RpcError, RequestTimeoutError or ConnectionClosedError.
  */
 export class SessionClient extends CommandClient {
   readonly #link: HostLink;
@@ -84,10 +83,7 @@ export class SessionClient extends CommandClient {
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
-  /**
-   * The host's description of itself; undefined before it has arrived, and if the host does not know
-   * `initialize`.
-   */
+  /** The host's description of itself; undefined before it has arrived, and if the host does not know `initialize`. */
   get host(): Result<"initialize"> | undefined {
     return this.#link.host;
   }
@@ -199,11 +195,10 @@ export class SessionClient extends CommandClient {
   }
 
   /**
-   * Sends a prompt and resolves when all of its work is done. With a zod type as `outputSchema`, `output` has
-   * its type, with defaults and transformations applied.
+   * Sends a prompt and resolves when all of its work is done. With a zod type as `outputSchema`, `output` has its
+   * type, with defaults and transformations applied.
    *
-   * @throws {RpcError} if the prompt is refused, and with code `prompt_failed` if its run fails; `promptCode`
-   * says why
+   * @throws {RpcError} if the prompt is refused, and with code `prompt_failed` if its run fails; `promptCode` says why
    */
   async promptAndWait<Schema extends OutputSchema>(
     message: string,

@@ -13,9 +13,8 @@ type Read = (SessionEvent | ShownRequest | HostRequestResolved) & { readonly pro
 const unfinished = "The run ended before this call did.";
 
 /**
- * Reads the events of a session as runs of well-formed parts. It can start anywhere: if the beginning of a
- * block is missing, the block is shown as a whole at its end, so that replayed events produce the same result
- * as live ones.
+ * Reads the events of a session as runs of well-formed parts. It can start anywhere: if the beginning of a block is
+ * missing, the block is shown as a whole at its end, so that replayed events produce the same result as live ones.
  */
 export class RunReader {
   readonly #calls = new ToolCalls();

@@ -83,8 +83,7 @@ export const promptingCommands = {
         /** A JSON Schema for the answer, which is sent as `output` of the prompt's `prompt_result`. */
         outputSchema: z.optional(z.unknown()),
         /**
-         * The parent span of the run, as in W3C Trace Context, if spans are recorded; a malformed value is
-         * ignored.
+         * The parent span of the run, as in W3C Trace Context, if spans are recorded; a malformed value is ignored.
          */
         traceparent: z.optional(z.string()),
       }),

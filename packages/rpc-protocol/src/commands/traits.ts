@@ -1,7 +1,6 @@
 /**
  * What a command acts on. In a host with many sessions, `session` requires a `sessionId`. For `connection`, a
- * `sessionId` limits the command to that session's part of the connection. `host` is independent of the
- * session.
+ * `sessionId` limits the command to that session's part of the connection. `host` is independent of the session.
  */
 export type CommandScope = "host" | "connection" | "session";
 

@@ -41,8 +41,7 @@ export interface RequestDialogs {
 }
 
 /**
- * The frames that one group of clients expects. Commands have the same form in every dialect, so dialects
- * only encode.
+ * The frames that one group of clients expects. Commands have the same form in every dialect, so dialects only encode.
  */
 export interface DialectRules {
   /** The first frame, sent if the dialect was chosen at the start instead of by `initialize`. */

@@ -2,8 +2,7 @@ import type { DialectRules } from "./dialect.ts";
 import { pi } from "./pi.ts";
 
 /**
- * Every dialect by the name with which clients choose it; the first is the default. The others are loaded on
- * demand.
+ * Every dialect by the name with which clients choose it; the first is the default. The others are loaded on demand.
  */
 const dialects = {
   pi: () => pi,

@@ -10,9 +10,8 @@ import {
 import { asDialog, dialogMethods, resultOfDialog } from "./request-dialogs.ts";
 
 /**
- * The protocol of pi since release 1.0. It differs from the default: the answer to a prompt has a
- * `disposition`, replies are streamed as deltas, the output of `bash` is streamed, and one pair of events
- * reports every compaction.
+ * The protocol of pi since release 1.0. It differs from the default: the answer to a prompt has a `disposition`,
+ * replies are streamed as deltas, the output of `bash` is streamed, and one pair of events reports every compaction.
  */
 export const pi1: DialectRules = {
   streamForm: "delta",

@@ -26,9 +26,8 @@ export interface AskedRequest {
 export interface ApprovalRequest extends ApprovalParams, AskedRequest {}
 
 /**
- * Decides whether a tool may run. A thrown error, or anything but a valid result, denies the call. The signal
- * is aborted when the request has ended in another way; in a client, its reason is the host's
- * `host_request_resolved`.
+ * Decides whether a tool may run. A thrown error, or anything but a valid result, denies the call. The signal is
+ * aborted when the request has ended in another way; in a client, its reason is the host's `host_request_resolved`.
  */
 export type Approve = (
   request: ApprovalRequest,
@@ -99,9 +98,8 @@ export interface GivenCredentials {
 }
 
 /**
- * Returns the key of a provider, which takes precedence over the environment and `auth.json`; these are used
- * if the answer has neither a key nor headers. The answer is kept in memory until `expiresAt`. The time limit
- * is 30 s.
+ * Returns the key of a provider, which takes precedence over the environment and `auth.json`; these are used if the
+ * answer has neither a key nor headers. The answer is kept in memory until `expiresAt`. The time limit is 30 s.
  */
 export type GetCredentials = (
   asked: CredentialParams,

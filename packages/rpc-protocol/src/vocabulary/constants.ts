@@ -38,8 +38,7 @@ export const sandboxModes = ["off", "workspace", "readOnly"] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
 
 /**
- * What is guaranteed after a crash: only what was logged, or also that no effect happens twice; from weak to
- * strong.
+ * What is guaranteed after a crash: only what was logged, or also that no effect happens twice; from weak to strong.
  */
 export const durabilities = ["log", "effects"] as const;
 

@@ -2,8 +2,7 @@
 const MAX_DISTANCE = 2;
 
 /**
- * The name that was probably meant: at most two letters are changed, added, missing or swapped with the next
- * one.
+ * The name that was probably meant: at most two letters are changed, added, missing or swapped with the next one.
  *
  * @param minCommon - how many letters must match; with fewer, there is no suggestion
  */

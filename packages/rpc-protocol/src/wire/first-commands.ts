@@ -25,10 +25,9 @@ const isOneOf =
 const question = { traits: traitsOf({}), members: undefined };
 
 /**
- * The first commands of clients to a host that has just started, in their usual forms. Decoding these without
- * the schemas of all commands saves 16 to 25 ms until the first answer (rows `start`, `first-prompt`,
- * `short-switch`, `short-fork`, `fork-messages`). Every other form, and every error, is left to the schemas,
- * which are then loaded.
+ * The first commands of clients to a host that has just started, in their usual forms. Decoding these without the
+ * schemas of all commands saves 16 to 25 ms until the first answer (rows `start`, `first-prompt`, `short-switch`,
+ * `short-fork`, `fork-messages`). Every other form, and every error, is left to the schemas, which are then loaded.
  */
 const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
   get_state: { traits: traitsOf({ answersAtOnce: true }), members: undefined },

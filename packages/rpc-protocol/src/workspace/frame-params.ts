@@ -76,10 +76,7 @@ export const ExecServerParams = z.object({
     data: z.string(),
     /** The permission bits of a new file, before the umask; default 0666. */
     mode: z.optional(z.number()),
-    /**
-     * Identifies the upload to which this part belongs. Parts are sent in order; the last one replaces the
-     * target.
-     */
+    /** Identifies the upload to which this part belongs. Parts are sent in order; the last one replaces the target. */
     upload: z.optional(FrameId),
     /** Whether this is the last part. */
     last: z.optional(z.boolean()),

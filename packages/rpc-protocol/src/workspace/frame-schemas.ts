@@ -201,10 +201,7 @@ export const ExecServerExit = z.object({
 });
 export type ExecServerExit = z.infer<typeof ExecServerExit>;
 
-/**
- * A command in a sandbox has connected to the proxy, written to it, or closed one or both sides of the
- * connection.
- */
+/** A command in a sandbox has connected to the proxy, written to it, or closed one or both sides of the connection. */
 export const ExecServerConnection = z.object({
   /** The id of the `open_sandbox` request. */
   id: FrameId,

@@ -189,8 +189,7 @@ export class StoredMessages {
   }
 
   /**
-   * The messages as the bytes of a JSON list, without decoding or parsing the usual ones (row
-   * `session-get-messages`).
+   * The messages as the bytes of a JSON list, without decoding or parsing the usual ones (row `session-get-messages`).
    */
   get json(): readonly Buffer[] {
     const { compaction, counting } = countingPositions(this.#tree, this.#leafId);

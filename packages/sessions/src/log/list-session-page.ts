@@ -96,8 +96,7 @@ async function readEnds(path: string, wanted: Wanted): Promise<SessionHead | und
 }
 
 /**
- * The header and the first entries, up to the first prompt if there is one; undefined for files
- * that are not sessions.
+ * The header and the first entries, up to the first prompt if there is one; undefined for files that are not sessions.
  */
 async function readBeginning(file: FileHandle, size: number, { cwd, workspaceId }: Wanted) {
   for (let bytes = HEAD_BYTES; ; bytes *= 4) {

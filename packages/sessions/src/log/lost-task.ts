@@ -93,9 +93,7 @@ export function lostSubagent(
   };
 }
 
-/**
- * The names of the files that results mention; only names, because a session may have been moved with its folder.
- */
+/** The names of the files that results mention; only names, because a session may have been moved with its folder. */
 function namedFiles(entries: readonly SessionEntry[]): Set<string> {
   const names = new Set<string>();
   for (const entry of entries as readonly KnownSessionEntry[]) {

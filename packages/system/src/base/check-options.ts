@@ -42,8 +42,7 @@ export function oneOf(words: readonly string[]): OptionCheck {
 }
 
 /**
- * Repeats the checks of the types for callers without types: a wrong value would otherwise fail later
- * and elsewhere.
+ * Repeats the checks of the types for callers without types: a wrong value would otherwise fail later and elsewhere.
  *
  * @param prefix - put before the names of the options in error texts
  * @throws {SessionError} `invalid_option` naming the first invalid option

@@ -1,6 +1,5 @@
 /**
- * A problem that did not stop the work but that the user should know about. Libraries collect
- * these, hosts show them.
+ * A problem that did not stop the work but that the user should know about. Libraries collect these, hosts show them.
  */
 export interface Diagnostic {
   readonly severity: "warning" | "error";

@@ -15,9 +15,8 @@ function randomBytes(count: number): Buffer {
 }
 
 /**
- * Random bytes read from the system's device. Loading `node:crypto` for a session's id takes 5 to 8 of
- * the 52 ms until the first answer (row `start`: 1.8 times a bare Node, 2.0 with it). It is loaded only
- * where there is no such device.
+ * Random bytes read from the system's device. Loading `node:crypto` for a session's id takes 5 to 8 of the 52 ms until
+ * the first answer (row `start`: 1.8 times a bare Node, 2.0 with it). It is loaded only where there is no such device.
  */
 function systemBytes(count: number): Buffer {
   try {

@@ -103,8 +103,7 @@ function endOlder(holder: Holder, own: Holder): void {
 }
 
 /**
- * Only one process at a time may do this: if two find the holder dead, the second would remove the
- * lock of the first.
+ * Only one process at a time may do this: if two find the holder dead, the second would remove the lock of the first.
  */
 function removeDead(path: string, own: Holder): void {
   const guard = `${path}.dead`;

@@ -23,8 +23,7 @@ function pngDefect(bytes: Buffer): string | undefined {
     const end = at + 12 + bytes.readUInt32BE(at);
     if (end > bytes.length) return "it is cut off";
     const kind = bytes.toString("latin1", at + 4, at + 8);
-    // Decoders ignore damage to a chunk that pixels do not need; the names of such chunks begin with a
-    // small letter.
+    // Decoders ignore damage to a chunk that pixels do not need; the names of such chunks begin with a small letter.
     const isNeeded = /^[A-Z]/.test(kind);
     if (isNeeded && crc32(bytes.subarray(at + 4, end - 4)) !== bytes.readUInt32BE(end - 4)) {
       return `its ${kind} block is damaged`;

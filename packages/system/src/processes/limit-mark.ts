@@ -1,9 +1,8 @@
 import { basename } from "node:path";
 
 /**
- * A second mark, for descendants that empty their environment (`env -i`): a value of the limit on file
- * locks. Linux passes it on to every descendant, shows it in /proc, and has not enforced it since
- * 2.4.25. Only this mark sets it.
+ * A second mark, for descendants that empty their environment (`env -i`): a value of the limit on file locks. Linux
+ * passes it on to every descendant, shows it in /proc, and has not enforced it since 2.4.25. Only this mark sets it.
  */
 export const limitName = "Max file locks            ";
 
@@ -24,9 +23,8 @@ export function childLimit(host: string, count: number): string {
 const shells = new Set(["ash", "bash", "dash", "sh", "zsh"]);
 
 /**
- * The arguments of a shell that runs a command (`-c`) after setting the mark. On the same line, so
- * that line numbers in messages stay right. A separate program would not need this text, but takes
- * as long to start as the shell itself.
+ * The arguments of a shell that runs a command (`-c`) after setting the mark. On the same line, so that line numbers
+ * in messages stay right. A separate program would not need this text, but takes as long to start as the shell itself.
  */
 export function withLimit(limit: string, file: string, args: readonly string[]): readonly string[] {
   const [option, command, ...rest] = args;

@@ -89,8 +89,7 @@ export function isZombie(pid: number): boolean {
 }
 
 /**
- * Reads small files of /proc into one buffer, which takes a tenth of the time that a new buffer for
- * each file would.
+ * Reads small files of /proc into one buffer, which takes a tenth of the time that a new buffer for each file would.
  */
 class ProcReader {
   #buffer = Buffer.alloc(64 * 1024);

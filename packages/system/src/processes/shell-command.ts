@@ -30,9 +30,7 @@ export interface ShellCommand {
   readonly timeoutMs?: number | undefined;
   /** Starts the command, or continues with a running one; by default the workspace starts it. */
   readonly start?: ((options: WorkspaceSpawnOptions) => Promise<WorkspaceProcess>) | undefined;
-  /**
-   * Called once the command runs, with a function that kills it and all its descendants, even after its own end.
-   */
+  /** Called once the command runs, with a function that kills it and all its descendants, even after its own end. */
   readonly onStarted?: ((kill: () => void) => void) | undefined;
 }
 

@@ -70,8 +70,7 @@ interface SandboxEnd {
 /**
  * Why a sandbox could not be set up; undefined if its command ran.
  *
- * The process that keeps commands runs this function from its source text, so it must not use anything
- * outside itself.
+ * The process that keeps commands runs this function from its source text, so it must not use anything outside itself.
  */
 export function failedStart(
   { ranMark, errorPrefix, exitCode: failed }: StartSigns,

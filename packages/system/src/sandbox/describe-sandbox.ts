@@ -3,9 +3,7 @@ import type { SandboxParts } from "./open-sandbox.ts";
 import { noSandbox } from "./policy/sandbox-settings.ts";
 import { checkSandbox } from "./sandbox-check.ts";
 
-/**
- * Describes a session's sandbox and whether this machine supports it, which is tested unless it is already known.
- */
+/** Describes a session's sandbox and whether this machine supports it, which is tested unless it is already known. */
 export async function describeSandbox(
   { policy = noSandbox, check }: SandboxParts,
   environment: Readonly<Record<string, string | undefined>>,

@@ -128,9 +128,7 @@ export function list<T extends readonly string[] | undefined>(
   );
 }
 
-/**
- * A list of objects that replaces the list of the layer below; `accepts` checks each entry, `type` describes them.
- */
+/** A list of objects that replaces the list of the layer below; `accepts` checks each entry, `type` describes them. */
 export function entries<T>(
   accepts: (value: unknown) => boolean,
   type: string,

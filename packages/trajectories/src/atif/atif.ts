@@ -1,6 +1,5 @@
 /**
- * The parts of the Agent Trajectory Interchange Format that Tau writes. Its rules are in
- * `__fixtures__/check-atif.ts`.
+ * The parts of the Agent Trajectory Interchange Format that Tau writes. Its rules are in `__fixtures__/check-atif.ts`.
  */
 export const ATIF_VERSION = "ATIF-v1.7";
 

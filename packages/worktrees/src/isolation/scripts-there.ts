@@ -46,9 +46,7 @@ git update-index -q --refresh >/dev/null 2>&1
 printf '%s\\0%s\\0' "$(pwd -P)" "$head"
 `;
 
-/**
- * Applies the difference between \`$baseline\` and each tree in turn to the tree \`$1\`, and prints the outcomes.
- */
+/** Applies the difference between \`$baseline\` and each tree in turn to the tree \`$1\`, and prints the outcomes. */
 export const mergeScript = `
 scratch=$run/scratch.$$
 mkdir "$scratch" || exit 1

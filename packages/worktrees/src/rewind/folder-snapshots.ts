@@ -53,8 +53,7 @@ export class FolderSnapshots {
   }
 
   /**
-   * Restores files that have changed since a snapshot, except for those that someone changed after the
-   * call had ended.
+   * Restores files that have changed since a snapshot, except for those that someone changed after the call had ended.
    *
    * @param endedAt in ms since the epoch
    */

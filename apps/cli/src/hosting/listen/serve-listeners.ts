@@ -13,8 +13,7 @@ export interface ListenContext extends HostingContext {
 }
 
 /**
- * Listens at all addresses of the command line, announces them on stdout, and serves the clients that
- * connect.
+ * Listens at all addresses of the command line, announces them on stdout, and serves the clients that connect.
  *
  * @throws {ProtocolError} `invalid_option` if listening at one of them fails
  */

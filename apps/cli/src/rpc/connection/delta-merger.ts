@@ -39,11 +39,10 @@ export const MERGE_INTERVAL_MS = 25;
 const MAX_HELD_CHARACTERS = 256 * 1024;
 
 /**
- * Merges adjacent deltas of one block while the reader is behind or the last frame is less than `intervalMs`
- * old. A frame of the full form contains the whole message, so a frame per delta would be quadratic, and in
- * the delta form a frame is longer than its delta. A block's first delta is sent at once; nothing else is
- * delayed, merged or reordered. Once much is held back, the sender has to wait, so that a stalled reader
- * costs little memory.
+ * Merges adjacent deltas of one block while the reader is behind or the last frame is less than `intervalMs` old. A
+ * frame of the full form contains the whole message, so a frame per delta would be quadratic, and in the delta form a
+ * frame is longer than its delta. A block's first delta is sent at once; nothing else is delayed, merged or reordered.
+ * Once much is held back, the sender has to wait, so that a stalled reader costs little memory.
  */
 export class DeltaMerger {
   readonly #sink: DeltaSink;

@@ -1,8 +1,7 @@
 import type { ReaderState } from "./delta-merger.ts";
 
 /**
- * A line with its line feed; a long line as pieces, some of which are UTF-8 bytes that are passed on without
- * decoding.
+ * A line with its line feed; a long line as pieces, some of which are UTF-8 bytes that are passed on without decoding.
  */
 export type EncodedLine = string | readonly (string | Uint8Array)[];
 

@@ -18,8 +18,7 @@ function temporaryFolder(): string {
 }
 
 /**
- * A program that connects to an exec server which the host did not start, and which opens nothing outside its
- * roots.
+ * A program that connects to an exec server which the host did not start, and which opens nothing outside its roots.
  */
 function execServerOf(there: string, home: string): readonly string[] {
   const socket = join(home, "socket");

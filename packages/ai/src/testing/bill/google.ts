@@ -20,9 +20,8 @@ const minimums = { old: 2048, new: 4096 };
 const lifetime = 3_600_000;
 
 /**
- * Google's bill: implicit caching stores prompts automatically, with a minimum by model, and writing is free.
- * Google does not guarantee hits; this server always grants them.
- * https://ai.google.dev/gemini-api/docs/caching
+ * Google's bill: implicit caching stores prompts automatically, with a minimum by model, and writing is free. Google
+ * does not guarantee hits; this server always grants them. https://ai.google.dev/gemini-api/docs/caching
  */
 export function googleBill(): VendorBill {
   const cache = new PrefixCache();
@@ -83,9 +82,8 @@ function tokensOf(block: JsonObject, model: string): number {
 }
 
 /**
- * Gemini 3 and later: 1 120 tokens per picture. Before: 258 for a small picture, or for each tile of 768
- * pixels. https://ai.google.dev/gemini-api/docs/media-resolution,
- * https://ai.google.dev/gemini-api/docs/tokens
+ * Gemini 3 and later: 1 120 tokens per picture. Before: 258 for a small picture, or for each tile of 768 pixels.
+ * https://ai.google.dev/gemini-api/docs/media-resolution, https://ai.google.dev/gemini-api/docs/tokens
  */
 function imageTokens({ width, height }: Size, model: string): number {
   if (!isOld(model)) return 1120;

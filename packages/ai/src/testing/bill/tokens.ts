@@ -42,8 +42,7 @@ function jpegSize(bytes: Buffer): Size | undefined {
 }
 
 /**
- * The number of square patches of a picture, each of which is a token; a picture with more than `most` is
- * scaled down.
+ * The number of square patches of a picture, each of which is a token; a picture with more than `most` is scaled down.
  */
 export function patches({ width, height }: Size, edge: number, most: number): number {
   const count = Math.ceil(width / edge) * Math.ceil(height / edge);

@@ -30,8 +30,7 @@ export async function refuseBrokenFiles(
 }
 
 /**
- * Whether a diagnostic should fail the start. An invalid member of permissions does not: it only
- * makes them stricter.
+ * Whether a diagnostic should fail the start. An invalid member of permissions does not: it only makes them stricter.
  */
 function isOfSettings({ severity, member = "" }: Diagnostic): boolean {
   return severity === "error" && !/^permissions(?:\.|$)/.test(member);

@@ -35,8 +35,7 @@ export class WorkingFolder {
 }
 
 /**
- * The folder that the session at the start belongs to, if the options leave the choice to the
- * session.
+ * The folder that the session at the start belongs to, if the options leave the choice to the session.
  *
  * @returns undefined if the options determine the folder
  */

@@ -110,9 +110,8 @@ async function readDecision(
 }
 
 /**
- * Decides whether the project is trusted: by flag, extensions, the nearest decision in
- * `trust.json`, or the user's `defaultProjectTrust`. Without a decision the answer is no, with one
- * diagnostic that lists what was left out.
+ * Decides whether the project is trusted: by flag, extensions, the nearest decision in `trust.json`, or the user's
+ * `defaultProjectTrust`. Without a decision the answer is no, with one diagnostic that lists what was left out.
  *
  * @throws {WorkspaceError} when the project cannot be reached
  */

@@ -126,8 +126,7 @@ export interface ExtensionApi {
   registerMcpServer(name: string, config: unknown): void;
   unregisterMcpServer(name: string): void;
   /**
-   * The servers registered by all extensions. An extension that handles `mcp_servers_change`
-   * connects to them itself.
+   * The servers registered by all extensions. An extension that handles `mcp_servers_change` connects to them itself.
    */
   getMcpServers(): RegisteredMcpServer[];
   registerVirtualModel(definition: VirtualModel): void;

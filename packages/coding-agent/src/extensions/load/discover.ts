@@ -80,9 +80,8 @@ interface Search {
 }
 
 /**
- * Finds extension files: first those of `-e`, then those of the settings, then those in the
- * standard folder. Each real file counts once. Never rejects. If there are none, it costs one
- * directory read.
+ * Finds extension files: first those of `-e`, then those of the settings, then those in the standard folder. Each real
+ * file counts once. Never rejects. If there are none, it costs one directory read.
  */
 export async function discoverExtensions(options: DiscoverOptions): Promise<DiscoveredExtensions> {
   const discovered = await discoverAll(options);

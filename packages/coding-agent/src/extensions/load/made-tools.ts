@@ -3,9 +3,8 @@ import type { ExtensionTool } from "../api/tool.ts";
 type OldExecute = (...given: readonly unknown[]) => ReturnType<ExtensionTool["execute"]>;
 
 /**
- * The tools that a factory returns instead of registering them. These are the custom tools of some
- * pi-compatible hosts: their `execute` receives the progress callback before the context and the
- * signal.
+ * The tools that a factory returns instead of registering them. These are the custom tools of some pi-compatible
+ * hosts: their `execute` receives the progress callback before the context and the signal.
  */
 export function madeTools(made: unknown): ExtensionTool[] {
   return [made].flat().filter(isTool).map(inOurOrder);

@@ -10,8 +10,7 @@ const refreshLimitMs = 5_000;
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Adapts a native provider of an extension, which lists its models, finds its keys and renews its
- * logins itself.
+ * Adapts a native provider of an extension, which lists its models, finds its keys and renews its logins itself.
  *
  * @throws {ExtensionError} `invalid_registration`, naming the missing member
  */

@@ -58,9 +58,8 @@ function foldersOf({ agentDirectory, cwd }: ResourceDirs, { host, project }: Dis
 }
 
 /**
- * Reads the user's context file, then those from the root of the file system down to `cwd`, one per
- * folder. In a git worktree inside its repository, the worktree's copy replaces the repository's
- * own, to avoid duplicates.
+ * Reads the user's context file, then those from the root of the file system down to `cwd`, one per folder. In a git
+ * worktree inside its repository, the worktree's copy replaces the repository's own, to avoid duplicates.
  */
 export async function loadContextFiles(dirs: ResourceDirs): Promise<ContextFiles> {
   const disks = disksOf(dirs);

@@ -106,10 +106,9 @@ export class SessionBudget {
   }
 
   /**
-   * The limits of a subagent; the remaining number of subagents is shared evenly among `count` of
-   * them. The amount `used` by a running subagent is already counted for the session. While the
-   * session can ask, only its own clock measures wall time, so that waiting for an answer does not
-   * count.
+   * The limits of a subagent; the remaining number of subagents is shared evenly among `count` of them. The amount
+   * `used` by a running subagent is already counted for the session. While the session can ask, only its own clock
+   * measures wall time, so that waiting for an answer does not count.
    */
   remaining(count = 1, used: Partial<Record<Measure, number>> = {}): BudgetLimits {
     const { limits, onExceeded } = this;

@@ -25,8 +25,7 @@ export interface EditedText {
 /**
  * Applies all edits to a file's content, or none. All other bytes stay the same.
  *
- * @throws {ToolError} if a text is missing, not unique or overlaps another, or if nothing would
- *   change
+ * @throws {ToolError} if a text is missing, not unique or overlaps another, or if nothing would change
  */
 export async function applyEdits(
   path: string,

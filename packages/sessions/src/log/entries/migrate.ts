@@ -11,9 +11,8 @@ export interface RawSession {
 }
 
 /**
- * Converts the entries of an older file to version 3, in memory. Version 1 is a list without ids:
- * it becomes a chain. Version 2 calls custom messages `hookMessage`. Invalid entries of other
- * programs are repaired in every version.
+ * Converts the entries of an older file to version 3, in memory. Version 1 is a list without ids: it becomes a chain.
+ * Version 2 calls custom messages `hookMessage`. Invalid entries of other programs are repaired in every version.
  */
 export function migrateEntries({ header, entries }: RawSession): SessionEntry[] {
   const version = header.version ?? 1;

@@ -25,11 +25,10 @@ export interface SessionFileContent {
 }
 
 /**
- * Reads a session file line by line. Malformed lines are skipped and reported with their line
- * number; they stay in the file.
+ * Reads a session file line by line. Malformed lines are skipped and reported with their line number; they stay in the
+ * file.
  *
- * @throws {SessionError} `session_unreadable`; `session_invalid` if it is not empty and does not
- *   begin with a header.
+ * @throws {SessionError} `session_unreadable`; `session_invalid` if it is not empty and does not begin with a header.
  */
 export async function readSessionFile(path: string): Promise<SessionFileContent> {
   const reader = createWholeReader(path);

@@ -32,8 +32,7 @@ function uptimeMs(): number {
 }
 
 /**
- * Identifies the clock of {@link uptimeMs}: other machines have different ones, and so does this
- * one after a restart.
+ * Identifies the clock of {@link uptimeMs}: other machines have different ones, and so does this one after a restart.
  */
 function bootOfMachine(): string {
   try {

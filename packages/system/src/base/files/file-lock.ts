@@ -147,10 +147,9 @@ async function lockBeside(target: string, waitMs: number): Promise<HeldLock | un
 }
 
 /**
- * Runs `work` while holding `<path>.lock`, a directory as in other pi-compatible hosts. Creates the
- * parent directory.
- * @throws {SessionError} `file_locked` if another process holds the lock for longer than the wait,
- * `file_write_failed` if no lock can be made.
+ * Runs `work` while holding `<path>.lock`, a directory as in other pi-compatible hosts. Creates the parent directory.
+ * @throws {SessionError} `file_locked` if another process holds the lock for longer than the wait, `file_write_failed`
+ * if no lock can be made.
  */
 export async function withFileLock<T>(
   path: string,

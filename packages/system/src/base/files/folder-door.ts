@@ -84,8 +84,7 @@ export class FolderDoor implements Disposable {
   }
 
   /**
-   * The names in a folder with their stats. Enters the folder once, and checks afterwards that it
-   * is still in place.
+   * The names in a folder with their stats. Enters the folder once, and checks afterwards that it is still in place.
    */
   lookInside(folder: string): { readonly name: string; readonly stats: Stats | undefined }[] {
     const place = this.#enter(folder);

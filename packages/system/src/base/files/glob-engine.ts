@@ -43,9 +43,8 @@ export function classTest(members: readonly string[]): Test {
 }
 
 /**
- * The matcher for a pattern of any notation. Its time is at most proportional to the length of the
- * pattern times that of the text: a regular expression takes hours for `*a*a*a*a*a*b`, and patterns
- * come from models and repositories.
+ * The matcher for a pattern of any notation. Its time is at most proportional to the length of the pattern times that
+ * of the text: a regular expression takes hours for `*a*a*a*a*a*b`, and patterns come from models and repositories.
  */
 export function matcherOf(nodes: readonly GlobNode[]): Matcher {
   const [start = "", ...others] = literalsOf(nodes);

@@ -20,8 +20,7 @@ const maxDepth = 32;
 const maxLength = 4096;
 
 /**
- * Matches whole posix paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `**` between slashes; `\` escapes the
- * next character.
+ * Matches whole posix paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}`, `**` between slashes; `\` escapes the next character.
  */
 export function globMatcher(
   pattern: string,

@@ -2,8 +2,7 @@ import type { Node } from "jsonc-parser";
 import { readTextFileNow } from "./read-text.ts";
 
 /**
- * The line of a member in a JSON file, from 1. If the file lacks the member, the line of its
- * nearest existing parent.
+ * The line of a member in a JSON file, from 1. If the file lacks the member, the line of its nearest existing parent.
  *
  * @param member - such as `retry.maxRetries` or `providers.x.models[0].id`; names may contain dots
  */

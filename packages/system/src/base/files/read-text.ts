@@ -56,8 +56,7 @@ export async function readTextFile(path: string): Promise<TextFile> {
 }
 
 /**
- * {@link readTextFile}, synchronous: for the few small files that a start reads, where the thread
- * pool only adds time.
+ * {@link readTextFile}, synchronous: for the few small files that a start reads, where the thread pool only adds time.
  */
 export function readTextFileNow(path: string, maxBytes = MAX_TEXT_BYTES): TextFile {
   try {

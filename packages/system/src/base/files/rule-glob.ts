@@ -20,9 +20,7 @@ export function starMatcher(pattern: string): Matcher {
   return matcherOf(Array.from(pattern, nodeOf));
 }
 
-/**
- * Matches commands: `*` is any text, and a final ` *` may be absent; `\` escapes. No other character is special.
- */
+/** Matches commands: `*` is any text, and a final ` *` may be absent; `\` escapes. No other character is special. */
 export function commandMatcher(pattern: string): Matcher {
   const nodes = nodesOf(pattern, (rest) =>
     rest.startsWith("*") ? { length: 1, node: { kind: "rest" } } : undefined,

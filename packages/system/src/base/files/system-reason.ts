@@ -15,8 +15,7 @@ const inTheWay: Readonly<Record<string, string>> = {
 };
 
 /**
- * Why the system refused a file operation, for a sentence that names the path itself; Node's message
- * would repeat it.
+ * Why the system refused a file operation, for a sentence that names the path itself; Node's message would repeat it.
  */
 export function systemReason(error: unknown): string {
   const message = errorMessage(error);

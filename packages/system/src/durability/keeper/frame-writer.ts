@@ -1,6 +1,5 @@
 /**
- * Writes the output of a kept command as frames: a byte for the stream (1 or 2), four for the
- * length, then the bytes.
+ * Writes the output of a kept command as frames: a byte for the stream (1 or 2), four for the length, then the bytes.
  */
 export function createFrameWriter(folder: string) {
   const fs = process.getBuiltinModule("node:fs");

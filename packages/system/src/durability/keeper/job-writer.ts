@@ -22,8 +22,7 @@ export interface JobWriterOptions {
  * byte, and deletes the oldest. So the limit always holds, and nothing is copied. A full disk loses output but does
  * not stop the job.
  *
- * The process that keeps commands runs this function from its source text, so it must not use anything outside
- * itself.
+ * The process that keeps commands runs this function from its source text, so it must not use anything outside itself.
  */
 export function createJobWriter({
   folder,

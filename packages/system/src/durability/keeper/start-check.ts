@@ -5,8 +5,7 @@ import type { failedStart } from "../../processes/start-status.ts";
 /**
  * Keeps the error of a sandbox that could not be set up out of the command's output.
  *
- * The process that keeps commands runs this function from its source text, so it must not use anything
- * outside itself.
+ * The process that keeps commands runs this function from its source text, so it must not use anything outside itself.
  *
  * @param pass receives the command's output
  */

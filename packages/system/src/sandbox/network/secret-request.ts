@@ -52,8 +52,7 @@ function fitsPath(path: string | undefined, globs: readonly string[]): boolean {
 }
 
 /**
- * All readings of a path that servers may use, decoded once or more; undefined for a path that no
- * server should get.
+ * All readings of a path that servers may use, decoded once or more; undefined for a path that no server should get.
  */
 function allSpellings(url: string): readonly (string | undefined)[] {
   let path = url.replace(/[?#].*$/s, "");
@@ -112,8 +111,7 @@ export async function headersWith(
 }
 
 /**
- * Ranges would let a client fetch a value in parts, none of which would be recognised. `Expect` is
- * for this hop only.
+ * Ranges would let a client fetch a value in parts, none of which would be recognised. `Expect` is for this hop only.
  */
 const dropped: ReadonlySet<string> = new Set(["range", "if-range", "expect", "accept-encoding"]);
 

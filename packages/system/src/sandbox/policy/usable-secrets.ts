@@ -1,9 +1,7 @@
 import { coversDomain } from "./domain-list.ts";
 import { hostAndPort, type SandboxSecret } from "./secret-settings.ts";
 
-/**
- * The secrets whose hosts are allowed by everyone who may restrict the network: projects, and the host's policy.
- */
+/** The secrets whose hosts are allowed by everyone who may restrict the network: projects, and the host's policy. */
 export function usableSecrets(
   { secrets, mode }: { readonly secrets: readonly SandboxSecret[]; readonly mode: string },
   networks: readonly (string | readonly string[])[],

@@ -11,8 +11,7 @@ const harmless: ReadonlySet<string> = new Set([
   ...["GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "TURBO_TELEMETRY_DISABLED", "DO_NOT_TRACK"],
 ]);
 /**
- * How a shell splits text into characters depends on these variables; only values that every system
- * has are accepted.
+ * How a shell splits text into characters depends on these variables; only values that every system has are accepted.
  */
 const locales = /^(?:LANG|LC_ALL)=(?:C|POSIX|(?:C|en_US)\.(?:UTF-8|utf-?8))$/;
 

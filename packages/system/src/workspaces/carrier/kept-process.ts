@@ -27,8 +27,7 @@ export async function startKeptProcess<Options extends { readonly onOutput: OnOu
       throw isWorkspaceError(reason, "not_found") ? error : reason;
     });
   };
-  // A command whose start was interrupted may be running: only a workspace that does not know it has
-  // not started it.
+  // A command whose start was interrupted may be running: only a workspace that does not know it has not started it.
   let process = await start({ ...options, onOutput }).catch(goOn);
   const follow = async (): Promise<WorkspaceExit> => {
     for (;;) {

@@ -38,9 +38,7 @@ export interface LocalWorkspaceOptions extends OuterReach {
   readonly cwd: string;
   /** The variables that its commands start with; by default those of this process. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /**
-   * Tracks its commands and ends them; by default the workspace has a separate registry until it is disposed of.
-   */
+  /** Tracks its commands and ends them; by default the workspace has a separate registry until it is disposed of. */
   readonly processes?: ProcessRegistry | undefined;
   /** Confines its commands. */
   readonly sandbox?: Sandbox | undefined;

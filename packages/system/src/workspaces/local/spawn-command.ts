@@ -115,9 +115,7 @@ async function spawnKept(
   }
 }
 
-/**
- * Passes output on piece by piece: Node continues reading after the end of a child even if the stream is paused.
- */
+/** Passes output on piece by piece: Node continues reading after the end of a child even if the stream is paused. */
 function createHeldOutput(onOutput: WorkspaceSpawnOptions["onOutput"]) {
   let held: Promise<void> | undefined;
 

@@ -11,9 +11,8 @@ export interface CommandPlan {
 }
 
 /**
- * Becomes the command: prints its id, or why there is no command, in the folder and with the variables of
- * the command. Its arguments are the mark, the folder and the words of the command. Descriptors 4 and 5 are
- * the streams.
+ * Becomes the command: prints its id, or why there is no command, in the folder and with the variables of the command.
+ * Its arguments are the mark, the folder and the words of the command. Descriptors 4 and 5 are the streams.
  */
 const starter = `k=$1; c=$2; shift 2
 t_no() { printf "%s:no:%s:\\n" "$k" "$1" >&4; exit 0; }
@@ -37,10 +36,9 @@ printf "%s:pid:%s:%s:\\n" "$k" "$$" "\${t_start:--}" >&4
 exec "$@" >&4 2>&5 4>&- 5>&-`;
 
 /**
- * The request that starts a command in a new session, and prints on both streams when it has ended. A
- * shell reports on its own stderr that a signal ended its child: this distinguishes a signal from an exit
- * code of the same number, and is not shown to anyone else. A bash that reads from a socket runs `.bashrc`
- * unless it is another shell's child.
+ * The request that starts a command in a new session, and prints on both streams when it has ended. A shell reports on
+ * its own stderr that a signal ended its child: this distinguishes a signal from an exit code of the same number, and
+ * is not shown to anyone else. A bash that reads from a socket runs `.bashrc` unless it is another shell's child.
  */
 export function commandScript({ options, cwd, shell }: CommandPlan, mark: string): string {
   const { command, environment = {}, stdin } = options;

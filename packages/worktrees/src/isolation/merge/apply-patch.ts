@@ -20,8 +20,7 @@ import { type BackedUp, backUp, isUntouched, putBack } from "./backup.ts";
 /** Records the files being written, so that the next host can undo the merge if this one is killed. */
 const JOURNAL = "merge.json";
 /**
- * Created by the writing process once everything is written: if files are missing afterwards, the
- * user removed them.
+ * Created by the writing process once everything is written: if files are missing afterwards, the user removed them.
  */
 const WRITTEN = "merge.written";
 /**

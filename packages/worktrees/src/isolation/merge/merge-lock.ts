@@ -10,8 +10,7 @@ const LOCK_ATTEMPTS = 12;
 /** File in the folder of the call that holds the lock; contains the lock's path. */
 const HOLDS_LOCK = "merging";
 /**
- * Within this time after it was taken, the lock cannot belong to anyone else: locks become stale
- * after half a minute.
+ * Within this time after it was taken, the lock cannot belong to anyone else: locks become stale after half a minute.
  */
 const SURELY_OWN_MS = 20_000;
 

@@ -5,10 +5,7 @@ const CODE_BYTES = 16;
 const TOKEN_BYTES = 32;
 const CODE_MS = 5 * 60_000;
 
-/**
- * One-time codes for the console, and the tokens that pages received for them; both are valid until the host
- * ends.
- */
+/** One-time codes for the console, and the tokens that pages received for them; both are valid until the host ends. */
 export class ConsoleCodes {
   #codes: { readonly isCode: (given: string) => boolean; readonly until: number }[] = [];
   readonly #tokens: ((given: string) => boolean)[] = [];

@@ -5,8 +5,7 @@ import type { ClientSetup } from "../../clients/client-options.ts";
 export type DoorFrame = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /**
- * The requests that pages can answer through a door. Pages are not asked for keys, and their tools run in the
- * client.
+ * The requests that pages can answer through a door. Pages are not asked for keys, and their tools run in the client.
  */
 const answeredMethods = [
   "tool_approval",

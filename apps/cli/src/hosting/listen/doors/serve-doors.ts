@@ -212,10 +212,7 @@ class Door {
     exchange.response.on("close", () => this.leave());
   }
 
-  /**
-   * Attaches to the session. If the session no longer exists, the response reports it and the result is
-   * undefined.
-   */
+  /** Attaches to the session. If the session no longer exists, the response reports it and the result is undefined. */
   async follow(position: Position): Promise<Snapshot | undefined> {
     const live = new Promise<void>((resolve) => {
       this.#live = resolve;
