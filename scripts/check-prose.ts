@@ -1,7 +1,6 @@
 /**
- * Finds phrases that a native reader stumbles over (CONTRIBUTING, "Prose") in Markdown, comments
- * and test titles, and exits with 1 if there are any. Paths on the command line replace the list
- * below.
+ * Finds phrases that a native reader stumbles over (CONTRIBUTING, "Prose") in Markdown, comments and test titles, and
+ * exits with 1 if there are any. Paths on the command line replace the list below.
  */
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

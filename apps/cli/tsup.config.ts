@@ -15,10 +15,9 @@ type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 const entry = fileURLToPath(new URL("src/cli.ts", import.meta.url));
 
 /**
- * Starting should read two files, not two dozen. esbuild makes one chunk for each set of entries
- * that share a module, and every lazily imported module is an entry: so in place of each stands
- * an entry that also imports the program itself, and everything the start needs falls into one and
- * the same set.
+ * Starting should read two files, not two dozen. esbuild makes one chunk for each set of entries that share a module,
+ * and every lazily imported module is an entry: so in place of each stands an entry that also imports the program
+ * itself, and everything the start needs falls into one and the same set.
  */
 const oneChunkForTheStart: Plugin = {
   name: "one-chunk-for-the-start",

@@ -2,10 +2,9 @@
 const imports = /^import \{([^}]*)\} from "(node:(?:fs|fs\/promises|util))";$/gm;
 
 /**
- * Takes parts of Node without loading all of them: an import reads every member, and that loads whatever
- * a member needs. Of `node:fs` that is streams and promises, watchers and `readline`, of `node:util`
- * threads and a comparison of texts. Promises load when the first of their functions is called (row
- * `start`).
+ * Takes parts of Node without loading all of them: an import reads every member, and that loads whatever a member
+ * needs. Of `node:fs` that is streams and promises, watchers and `readline`, of `node:util` threads and a comparison
+ * of texts. Promises load when the first of their functions is called (row `start`).
  */
 export function builtinsOnDemand(source: string): string {
   return source.replace(imports, (_, list: string, module: string) => {

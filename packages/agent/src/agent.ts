@@ -10,9 +10,8 @@ import type { ResumedReply } from "./loop/turn.ts";
 export const loadLoop = (): Promise<typeof import("./loop/loop.ts")> => import("./loop/loop.ts");
 
 /**
- * A conversation and the loop that continues it. There is one run at a time; during a run, messages
- * are queued in `steering`, `nextTurn` and `followUp`. The owner stores and reports through {@link
- * AgentOptions}.
+ * A conversation and the loop that continues it. There is one run at a time; during a run, messages are queued in
+ * `steering`, `nextTurn` and `followUp`. The owner stores and reports through {@link AgentOptions}.
  */
 export class Agent {
   /** Messages that interrupt the run. */
@@ -94,10 +93,7 @@ export class Agent {
     }
   }
 
-  /**
-   * Stops the current run, if any: the model's stream, running tools, and calls that have not
-   * begun.
-   */
+  /** Stops the current run, if any: the model's stream, running tools, and calls that have not begun. */
   abort(): void {
     this.#controller?.abort();
   }

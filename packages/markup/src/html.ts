@@ -54,9 +54,7 @@ function print(value: HtmlValue): string {
   return escapeHtml(String(value));
 }
 
-/**
- * JSON that is safe in a `<script>`: none of its characters can end the element or begin a comment.
- */
+/** JSON that is safe in a `<script>`: none of its characters can end the element or begin a comment. */
 export function jsonForScript(value: unknown): Html {
   const toEscape = (found: string) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return new Html(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, toEscape));

@@ -21,10 +21,7 @@ export interface CustomProvider extends ProviderKeyEntry {
   readonly modelsOfLogin?:
     | ((models: readonly Model[], credential: OAuthCredential) => readonly Model[])
     | undefined;
-  /**
-   * The provider's list if finding it takes time; takes precedence over {@link
-   * CustomProvider.models}.
-   */
+  /** The provider's list if finding it takes time; takes precedence over {@link CustomProvider.models}. */
   readonly loadModels?:
     | ((credential: Credential | undefined) => Promise<readonly Model[]>)
     | undefined;

@@ -163,8 +163,7 @@ export interface KnownModels {
 }
 
 /**
- * Reads a models.json. An invalid model, override or provider is left out on its own and does not
- * affect the others.
+ * Reads a models.json. An invalid model, override or provider is left out on its own and does not affect the others.
  */
 export function parseModelsFile(
   file: Readonly<Record<string, unknown>>,

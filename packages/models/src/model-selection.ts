@@ -93,9 +93,7 @@ export class ModelSelection {
     if (this.thinkingLevel !== levelBefore) this.#options.onThinkingLevelChange(this.thinkingLevel);
   }
 
-  /**
-   * Switches to the next model of the scope, or of all available ones; null if there is no other.
-   */
+  /** Switches to the next model of the scope, or of all available ones; null if there is no other. */
   async cycle(): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | null> {
     const { scope } = this;
     const isScoped = scope.length > 0;

@@ -97,9 +97,7 @@ export class Retry {
     return Math.min(backoffMs, settings.get("retry.maxAgentDelayMs"));
   }
 
-  /**
-   * Announces the next attempt and waits for its time.
-   */
+  /** Announces the next attempt and waits for its time. */
   async waitForNext({ reply }: RunOutcome, signal: AbortSignal | undefined): Promise<RetryOutcome> {
     const failed = failureOf(reply);
     const way = this.#wayAfter(failed, this.#attempt, this.#hasRenewed);

@@ -20,10 +20,7 @@ interface Size {
   readonly files: number;
 }
 
-/**
- * Many isolated tasks at once on a large repository, compared with git creating and removing the
- * same worktrees.
- */
+/** Many isolated tasks at once on a large repository, compared with git creating and removing the same worktrees. */
 export const isolatedTasks: Measurement = {
   name: "isolated-tasks",
   async run({ isQuick, hostCommand }: BenchOptions): Promise<Row[]> {

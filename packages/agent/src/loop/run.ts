@@ -93,10 +93,7 @@ export interface AgentOptions {
   readonly currentModel?: (() => Model | undefined) | undefined;
   /** Stores a message before its events are sent. If it throws, the run ends with that error. */
   readonly record: (message: AgentMessage) => void | Promise<void>;
-  /**
-   * Gets every event in order. The loop waits for a returned promise, so a slow reader slows it
-   * down.
-   */
+  /** Gets every event in order. The loop waits for a returned promise, so a slow reader slows it down. */
   readonly emit: (event: AgentEvent) => void | Promise<void>;
   /** Converts the conversation's messages to what the model reads. */
   readonly toLlmMessages: (messages: readonly AgentMessage[]) => LlmMessage[];
@@ -135,10 +132,7 @@ export interface AgentOptions {
   readonly holdsCalls?: (() => boolean) | undefined;
   /** May replace a complete message before it is recorded; its role must stay the same. */
   readonly replaceMessage?: (<M extends AgentMessage>(message: M) => Promise<M>) | undefined;
-  /**
-   * Called before each reply. Returns undefined if nothing watches the reply, which then costs
-   * nothing.
-   */
+  /** Called before each reply. Returns undefined if nothing watches the reply, which then costs nothing. */
   readonly watchReply?: ((run: AbortSignal) => Promise<ReplyWatch | undefined>) | undefined;
 }
 

@@ -74,9 +74,7 @@ export async function executeToolCalls(
   return { results, terminate: allTerminate };
 }
 
-/**
- * Answers calls with an error result saying that they never ran, so that every call has a result.
- */
+/** Answers calls with an error result saying that they never ran, so that every call has a result. */
 export async function skipToolCalls(
   run: Run,
   calls: readonly ToolCall[],

@@ -138,9 +138,7 @@ async function callModel(run: Run): Promise<WatchedReply> {
   }
 }
 
-/**
- * Waits for the work unless the run is aborted: an abort must not wait for a key or an extension.
- */
+/** Waits for the work unless the run is aborted: an abort must not wait for a key or an extension. */
 function orAborted<Value>({ signal }: Run, work: Promise<Value>): Promise<Value> {
   const error = (): Error => new DOMException(ABORTED_TEXT, "AbortError");
   return withinGrace(work, { signal, graceMs: 0, error });

@@ -1,9 +1,7 @@
 import { errorMessage, isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import { ToolError } from "./errors.ts";
 
-/**
- * A regular expression in a JSON Schema and its path, such as `outputSchema.properties.a.pattern`.
- */
+/** A regular expression in a JSON Schema and its path, such as `outputSchema.properties.a.pattern`. */
 export interface SchemaPattern {
   readonly at: string;
   readonly source: string;

@@ -52,8 +52,7 @@ function assistantTokens(message: AssistantMessage): number {
 }
 
 /**
- * How many tokens the conversation takes: the vendor's count at the last reply, plus an estimate of
- * everything since.
+ * How many tokens the conversation takes: the vendor's count at the last reply, plus an estimate of everything since.
  */
 export function contextTokens(messages: readonly AgentMessage[], results?: ResultView): number {
   return measure(messages, results).tokens;

@@ -29,9 +29,7 @@ export interface NavigationOptions {
   readonly hooks?: SessionHooks | undefined;
   readonly conversation: Conversation;
   readonly createLog: (session: Omit<NewSession, "cwd">) => SessionLog;
-  /**
-   * Ends the current work and switches to another log; `isContinued` restores its model and level.
-   */
+  /** Ends the current work and switches to another log; `isContinued` restores its model and level. */
   readonly replaceLog: (next: () => SessionLog, isContinued: boolean) => Promise<void>;
   readonly home: SessionHome;
   /** A folder on this machine for a session whose own folder is remote. */

@@ -66,8 +66,7 @@ const additions: ReadonlySet<string> = new Set([
  *
  * @returns every frame that arrived
  * @throws {Deviation} at the first frame that is not the expected one
- * @throws {RangeError} at the first frame whose shape is not the documented one, unless shapes are
- *   reported
+ * @throws {RangeError} at the first frame whose shape is not the documented one, unless shapes are reported
  */
 export async function playTranscript(
   transcript: Transcript,

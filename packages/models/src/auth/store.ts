@@ -130,9 +130,8 @@ export class AuthStore {
   }
 
   /**
-   * The login's tokens, renewed if they expire within five minutes or if the vendor has `refused`
-   * them. One process renews, under the file's lock; the others read its result. New tokens are on
-   * disk before they are used.
+   * The login's tokens, renewed if they expire within five minutes or if the vendor has `refused` them. One process
+   * renews, under the file's lock; the others read its result. New tokens are on disk before they are used.
    */
   async freshTokens(
     provider: string,

@@ -82,9 +82,7 @@ export class ConnectionClosedError extends Error implements HostExit {
   }
 }
 
-/**
- * The host did not answer in time. The command may still take effect; a late response is ignored.
- */
+/** The host did not answer in time. The command may still take effect; a late response is ignored. */
 export class RequestTimeoutError extends Error {
   override readonly name = "RequestTimeoutError";
   /** The wire name of the command, or a description of the wait. */

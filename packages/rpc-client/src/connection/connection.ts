@@ -74,10 +74,7 @@ export interface SentRequest {
   readonly answer: Promise<unknown>;
 }
 
-/**
- * Sends requests and receives responses and events, over lines of JSON. Knows nothing about
- * processes.
- */
+/** Sends requests and receives responses and events, over lines of JSON. Knows nothing about processes. */
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #pending = new Map<string, PendingRequest>();
@@ -91,10 +88,7 @@ export class Connection {
     this.#options = options;
   }
 
-  /**
-   * Sends a command. Rejects with RpcError, RequestTimeoutError, FrameTooLargeError or
-   * ConnectionClosedError.
-   */
+  /** Sends a command. Rejects with RpcError, RequestTimeoutError, FrameTooLargeError or ConnectionClosedError. */
   send<N extends CommandName>(
     name: N,
     params: Params<N>,
@@ -259,9 +253,8 @@ export class Connection {
   }
 
   /**
-   * Some hosts omit the id of an error: for a command they do not know (the oldest pending one of
-   * that name is meant), and for one whose handler threw (unambiguous only if a single one is
-   * pending).
+   * Some hosts omit the id of an error: for a command they do not know (the oldest pending one of that name is meant),
+   * and for one whose handler threw (unambiguous only if a single one is pending).
    */
   #requestOf(frame: ResponseFrame): PendingRequest | undefined {
     if (frame.id !== undefined) return this.#pending.get(String(frame.id));

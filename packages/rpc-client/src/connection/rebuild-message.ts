@@ -41,8 +41,7 @@ export class MessageRebuilder {
     if (contentIndex < 0 || contentIndex > length + MAX_GAP) return undefined;
     const block = this.#nextBlock(step);
     if (block === undefined) return undefined;
-    // Blocks start in order, so an existing one belongs to an earlier reply whose end was filtered
-    // out.
+    // Blocks start in order, so an existing one belongs to an earlier reply whose end was filtered out.
     const kept = step.type.endsWith("_start") ? contentIndex : length;
     const content = this.#message.content.slice(0, kept);
     while (content.length < contentIndex) content.push({ type: "text", text: "" });

@@ -109,10 +109,7 @@ export const hostingCommands = {
       "With `--sessions`: opens a session with its own folder, environment, keys and settings, and attaches the connection to it.",
     params: () =>
       z.object({
-        /**
-         * The project folder, absolute; by default that of the session file, of the workspace, or of the
-         * host.
-         */
+        /** The project folder, absolute; by default that of the session file, of the workspace, or of the host. */
         cwd: z.optional(z.string()),
         /**
          * Where the tools act: a name from the user's settings, or how to reach the workspace; by default,

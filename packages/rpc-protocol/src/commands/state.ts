@@ -242,10 +242,7 @@ export const stateCommands = {
             description: z.optional(z.string()),
             /** What kind of resource defines it. */
             source: z.enum(["extension", "prompt", "skill"]),
-            /**
-             * Where it was found: the user's or the project's folders, or a path on the command
-             * line.
-             */
+            /** Where it was found: the user's or the project's folders, or a path on the command line. */
             location: z.optional(z.enum(["user", "project", "path"])),
             /** The file that defines it. */
             path: z.optional(z.string()),

@@ -1,9 +1,8 @@
 /**
- * Where the tools of a session act: its files, its commands, its platform (decision 61). Keys, models,
- * sessions and approvals stay with the host.
+ * Where the tools of a session act: its files, its commands, its platform (decision 61). Keys, models, sessions and
+ * approvals stay with the host.
  *
- * Paths are absolute, in the notation of the workspace's platform. Every method rejects with a {@link
- * WorkspaceError}.
+ * Paths are absolute, in the notation of the workspace's platform. Every method rejects with a {@link WorkspaceError}.
  */
 export interface Workspace {
   /** Identifies the workspace across sessions; `local` is the host's own machine. */

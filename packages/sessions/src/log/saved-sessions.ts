@@ -12,17 +12,11 @@ export interface SavedSessionsOptions {
   readonly workspaceId?: string | undefined;
   /** `~/.pi/agent` by default. */
   readonly agentDirectory?: string | undefined;
-  /**
-   * The session folder itself, if sessions were created with one; the other options are then
-   * ignored.
-   */
+  /** The session folder itself, if sessions were created with one; the other options are then ignored. */
   readonly sessionDirectory?: string | undefined;
 }
 
-/**
- * The sessions on disk, the latest first, without opening one. Files that are not sessions are
- * skipped.
- */
+/** The sessions on disk, the latest first, without opening one. Files that are not sessions are skipped. */
 export async function listSessions(options: SavedSessionsOptions = {}): Promise<SessionInfo[]> {
   const { workspaceId, sessionDirectory = folderOf(options) } = options;
   const lists = await import("./list-sessions.ts");

@@ -91,9 +91,7 @@ function stateAfterEscape(code: number): State {
   return code === 0x1b || (code >= 0x20 && code <= 0x2f) ? "escape" : "text";
 }
 
-/**
- * All characters that a terminal acts on, except tab and newline, and interlinear annotation marks.
- */
+/** All characters that a terminal acts on, except tab and newline, and interlinear annotation marks. */
 function isControl(code: number): boolean {
   if (code < 0x20) return code !== 0x09 && code !== 0x0a;
   return (code >= 0x7f && code <= 0x9f) || (code >= 0xfff9 && code <= 0xfffb);

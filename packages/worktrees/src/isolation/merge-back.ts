@@ -25,9 +25,7 @@ export type MergeOutcome =
       /** Submodules with changes that a branch cannot hold. */
       readonly unmerged?: readonly string[];
     }
-  /**
-   * The caller's files are unchanged and the patch is kept; with `kept`, merging was not attempted.
-   */
+  /** The caller's files are unchanged and the patch is kept; with `kept`, merging was not attempted. */
   | { readonly status: "conflict" | "kept"; readonly reason: string };
 
 /** The result of one attempt to merge; without a refusal the files were written. */
@@ -142,10 +140,7 @@ async function mergeOne(
   return { status: "applied" };
 }
 
-/**
- * Keeps a change as a branch on the caller's commit or, if it does not apply there, on the caller's
- * working state.
- */
+/** Keeps a change as a branch on the caller's commit or, if it does not apply there, on the caller's working state. */
 export async function makeBranch(isolation: Isolation, change: Change): Promise<MergeOutcome> {
   const { git, repository, baseline, folder } = isolation;
   const { root: cwd } = repository;

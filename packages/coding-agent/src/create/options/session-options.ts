@@ -188,10 +188,7 @@ export interface CreateAgentSessionOptions extends TaskOptions {
   readonly policy?: ManagedPolicy | readonly ManagedPolicy[] | undefined;
   /** The initial permission mode and rules, in addition to those of settings files. */
   readonly permissions?: PermissionChange | undefined;
-  /**
-   * Decides about calls that need an approval. Without it, and without a client, such calls are denied at
-   * once.
-   */
+  /** Decides about calls that need an approval. Without it, and without a client, such calls are denied at once. */
   readonly approve?: Approve | undefined;
   /**
    * Decides about exhausted limits whose `onExceeded` is `ask`. Without it, and without a client, the work is stopped.

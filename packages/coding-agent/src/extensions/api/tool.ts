@@ -23,10 +23,7 @@ export interface ExtensionTool<Parameters = Record<string, unknown>> {
   readonly name: string;
   readonly label?: string | undefined;
   readonly description: string;
-  /**
-   * JSON Schema of an object, such as TypeBox creates, or a Standard Schema that converts to one
-   * (zod).
-   */
+  /** JSON Schema of an object, such as TypeBox creates, or a Standard Schema that converts to one (zod). */
   readonly parameters: object;
   /** One line for the system prompt's list of tools. */
   readonly promptSnippet?: string | undefined;

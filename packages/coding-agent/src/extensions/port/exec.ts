@@ -19,9 +19,8 @@ export interface ExecEnvironment
 const defaultMaxBytes = 10 * 1024 * 1024;
 
 /**
- * Runs a program where the tools of the session act, and returns its output. Timeout and abort end it
- * with everything it started.
- * Never rejects: if it cannot be started, the code is 1 and `stderr` has the reason.
+ * Runs a program where the tools of the session act, and returns its output. Timeout and abort end it with everything
+ * it started. Never rejects: if it cannot be started, the code is 1 and `stderr` has the reason.
  */
 export async function execCommand(
   environment: ExecEnvironment,

@@ -81,10 +81,7 @@ export function createUiPort(options: UiPortOptions): UiPort {
 
 export type ShowNotice = (message: string, type: (typeof notifyTypes)[number]) => void;
 
-/**
- * A port without a client: dialogs are dismissed at once, notices go to `show`, and everything else does
- * nothing.
- */
+/** A port without a client: dialogs are dismissed at once, notices go to `show`, and everything else does nothing. */
 export function createHeadlessUiPort(show?: ShowNotice): UiPort {
   const nobody: ClientUi = {
     select: async () => undefined,

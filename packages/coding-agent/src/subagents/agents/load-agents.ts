@@ -23,8 +23,7 @@ export interface AgentDirs extends ResourceDirs {
 }
 
 /**
- * Loads agent definitions. The project's take precedence over the user's, which take precedence
- * over the bundled ones.
+ * Loads agent definitions. The project's take precedence over the user's, which take precedence over the bundled ones.
  */
 export async function loadAgents(dirs: AgentDirs): Promise<LoadedAgents> {
   const diagnostics: Diagnostic[] = [];

@@ -32,10 +32,7 @@ interface TaskingSession {
   readonly fallbackModels: readonly string[] | undefined;
   readonly thinkingLevel: ThinkingLevel;
   readonly isProjectTrusted: boolean;
-  /**
-   * The model that a pattern names, preferably from the session's provider; undefined if there is
-   * none.
-   */
+  /** The model that a pattern names, preferably from the session's provider; undefined if there is none. */
   findModel(pattern: string): Promise<ScopedModel | undefined>;
   report(event: SessionEvent): void | Promise<void>;
   readonly permissions: SessionPermissions;

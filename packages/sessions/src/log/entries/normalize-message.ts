@@ -110,9 +110,8 @@ const roles = new Map(
 );
 
 /**
- * Makes a message from a file safe to use: other programs wrote `null` or a string where blocks
- * belong, or omitted usage. A valid message is returned unchanged, and so is one of an unknown
- * role.
+ * Makes a message from a file safe to use: other programs wrote `null` or a string where blocks belong, or omitted
+ * usage. A valid message is returned unchanged, and so is one of an unknown role.
  */
 export function normalizeMessage(message: AgentMessage): AgentMessage {
   const rules = roles.get(message.role);

@@ -36,9 +36,8 @@ export interface FileWriter {
 }
 
 /**
- * The files that the entries of stored sessions name: full outputs, patches, artifacts and session
- * files of subagents. They go to the store with the entry that names them, and come back on a
- * machine that lacks them.
+ * The files that the entries of stored sessions name: full outputs, patches, artifacts and session files of subagents.
+ * They go to the store with the entry that names them, and come back on a machine that lacks them.
  */
 export class SessionFiles {
   readonly #store: SessionStore;

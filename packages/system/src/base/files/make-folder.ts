@@ -6,10 +6,7 @@ import { errorCode } from "./error-code.ts";
 // Node's recursive mkdir loops forever on file systems such as /proc that refuse folders with
 // ENOENT: it finds that the parent exists and tries again.
 
-/**
- * Creates a folder and its missing parents; existing ones stay as they are. Rejects with the
- * system's error.
- */
+/** Creates a folder and its missing parents; existing ones stay as they are. Rejects with the system's error. */
 export async function makeFolder(path: string, mode?: number): Promise<void> {
   try {
     await mkdir(path, mode);

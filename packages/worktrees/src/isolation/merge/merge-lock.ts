@@ -14,10 +14,7 @@ const HOLDS_LOCK = "merging";
  */
 const SURELY_OWN_MS = 20_000;
 
-/**
- * Keeps other hosts from merging into the same repository while `work` runs. Waits for them,
- * possibly for minutes.
- */
+/** Keeps other hosts from merging into the same repository while `work` runs. Waits for them, possibly for minutes. */
 export async function holdingMergeLock<T>(
   place: { folder: string; repository: Repository; signal: AbortSignal | undefined },
   work: () => Promise<T>,

@@ -35,10 +35,7 @@ export interface KeptWork {
   readonly unmerged: readonly string[];
 }
 
-/**
- * Writes the work of a task, including submodules, as one patch to `path`, and as parts for
- * merging.
- */
+/** Writes the work of a task, including submodules, as one patch to `path`, and as parts for merging. */
 export async function keepWork(
   { git, repository: callers, baseline, folder }: WorkPlace,
   { tree, submodules }: CapturedWork,

@@ -28,10 +28,7 @@ interface WorktreeSource {
   readonly register: (work: () => Promise<void>) => Promise<void>;
 }
 
-/**
- * Creates a worktree with the files of `commit`, sharing disk blocks with the caller's where
- * possible.
- */
+/** Creates a worktree with the files of `commit`, sharing disk blocks with the caller's where possible. */
 export async function createWorktree(
   git: Git,
   repository: Repository,
