@@ -220,24 +220,25 @@ class CommandMethods:
         `message`: The user's text. A `/name` at its beginning runs a command, a template or a
           skill.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads their text, and PDFs as they are
-          where its endpoint takes them.
-        `resources`: Resources of MCP servers to send along; the host reads them.
-        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
-          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-          rules).
+        `attachments`: Files to attach; the model receives their text, or PDFs as files if its
+          endpoint accepts them.
+        `resources`: Resources of MCP servers to attach; the host reads them.
+        `verbatim`: For text that a program forwards: commands, templates, skills and `@file`
+          in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+          permission rules).
         `streaming_behavior`: How to queue the message during a run. Without it, a prompt is
           refused during a run.
-        `prompt_id`: The id of the prompt; made by the host by default. One that the session
-          has starts nothing.
-        `resume`: With the `promptId` of a prompt whose run ended with its host: the run goes
-          on where it was. If it had ended before, its `prompt_result` is sent.
-        `until`: How far the prompt goes before it pauses; counted from 0 again when it is
+        `prompt_id`: The id of the prompt; by default, the host creates one. If the session
+          already has a prompt with this id, nothing starts.
+        `resume`: Together with the `promptId` of a prompt whose run ended with its host:
+          continues the run where it stopped. If the run had already ended, its `prompt_result`
+          is sent.
+        `until`: The limits at which the prompt pauses; counted from 0 again when it is
           resumed.
-        `output_schema`: A JSON Schema for the answer, which comes as `output` of the prompt's
-          `prompt_result`.
-        `traceparent`: The span that the run belongs to, as in W3C Trace Context, where spans
-          are made; a malformed one is ignored.
+        `output_schema`: A JSON Schema for the answer, which is sent as `output` of the
+          prompt's `prompt_result`.
+        `traceparent`: The parent span of the run, as in W3C Trace Context, if spans are
+          recorded; a malformed value is ignored.
         """
         data: PromptDisposition | None = await self.request(
             "prompt",
@@ -273,12 +274,12 @@ class CommandMethods:
 
         `message`: The user's text.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads their text, and PDFs as they are
-          where its endpoint takes them.
-        `resources`: Resources of MCP servers to send along; the host reads them.
-        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
-          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-          rules).
+        `attachments`: Files to attach; the model receives their text, or PDFs as files if its
+          endpoint accepts them.
+        `resources`: Resources of MCP servers to attach; the host reads them.
+        `verbatim`: For text that a program forwards: commands, templates, skills and `@file`
+          in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+          permission rules).
         """
         data: PromptDisposition | None = await self.request(
             "steer",
@@ -307,12 +308,12 @@ class CommandMethods:
 
         `message`: The user's text.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads their text, and PDFs as they are
-          where its endpoint takes them.
-        `resources`: Resources of MCP servers to send along; the host reads them.
-        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
-          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-          rules).
+        `attachments`: Files to attach; the model receives their text, or PDFs as files if its
+          endpoint accepts them.
+        `resources`: Resources of MCP servers to attach; the host reads them.
+        `verbatim`: For text that a program forwards: commands, templates, skills and `@file`
+          in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+          permission rules).
         """
         data: PromptDisposition | None = await self.request(
             "follow_up",
@@ -342,12 +343,12 @@ class CommandMethods:
 
         `message`: The user's text.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads their text, and PDFs as they are
-          where its endpoint takes them.
-        `resources`: Resources of MCP servers to send along; the host reads them.
-        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
-          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-          rules).
+        `attachments`: Files to attach; the model receives their text, or PDFs as files if its
+          endpoint accepts them.
+        `resources`: Resources of MCP servers to attach; the host reads them.
+        `verbatim`: For text that a program forwards: commands, templates, skills and `@file`
+          in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+          permission rules).
         """
         data: PromptDisposition | None = await self.request(
             "queue_message",
@@ -376,12 +377,12 @@ class CommandMethods:
 
         `message`: The user's text.
         `images`: Images for the model.
-        `attachments`: Files to send along; the model reads their text, and PDFs as they are
-          where its endpoint takes them.
-        `resources`: Resources of MCP servers to send along; the host reads them.
-        `verbatim`: For text that a program forwards: no command, template, skill or `@file`
-          in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-          rules).
+        `attachments`: Files to attach; the model receives their text, or PDFs as files if its
+          endpoint accepts them.
+        `resources`: Resources of MCP servers to attach; the host reads them.
+        `verbatim`: For text that a program forwards: commands, templates, skills and `@file`
+          in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+          permission rules).
         """
         data: PromptDisposition | None = await self.request(
             "abort_and_prompt",
@@ -545,9 +546,9 @@ class CommandMethods:
         request `open_url`. Answered when the login is stored.
 
         `provider`: The id of the provider.
-        `method`: Default `device` where the provider has it, since the browser may be on
-          another machine.
-        `provider_id`: The same, as clients of oh-my-pi 18 name it.
+        `method`: By default `device` if the provider supports it, because the browser may be
+          on another machine.
+        `provider_id`: The same as `provider`, under the name that clients of oh-my-pi 18 use.
         """
         data: LoginData = await self.request(
             "login",
@@ -597,8 +598,8 @@ class CommandMethods:
     ) -> None:
         """Sets whether the tool calls of a reply run one after the other or all together.
 
-        `mode`: `parallel` starts all calls together, except that those that write one file
-          keep their order.
+        `mode`: `parallel` starts all calls together, but calls that write the same file keep
+          their order.
         """
         await self.request("set_tool_execution", _given(mode=mode), timeout=timeout)
 
@@ -696,7 +697,7 @@ class CommandMethods:
         """Returns the output of a background job from an offset on; of more than 50 KB, the end.
 
         `job_id`: The id of the job.
-        `offset`: Where to begin, in bytes since the start of the job; 0 by default.
+        `offset`: The start of the output, in bytes since the start of the job; 0 by default.
         """
         data: JobOutputData = await self.request(
             "job_output",
@@ -734,9 +735,10 @@ class CommandMethods:
         """Returns the messages of a subagent's conversation, running or not.
 
         `subagent_id`: The subagent; a nested one by its path.
-        `since`: Only messages after the entry of this id.
-        `session_file`: Its session file instead, as clients of oh-my-pi 18 name it.
-        `from_byte`: Only lines of that file from this byte on; the answer then has them.
+        `since`: Only messages after the entry with this id.
+        `session_file`: The session file instead, as clients of oh-my-pi 18 use.
+        `from_byte`: Only lines of that file from this byte offset on; the answer then
+          contains lines.
         """
         data: GetSubagentMessagesData = await self.request(
             "get_subagent_messages",
@@ -786,7 +788,7 @@ class CommandMethods:
         session's model is not told.
 
         `subagent_id`: The subagent; a nested one by its path.
-        `message`: What it is to do.
+        `message`: The new task.
         """
         data: ResumeSubagentData = await self.request(
             "resume_subagent",
@@ -827,7 +829,7 @@ class CommandMethods:
         """Summarizes the conversation and goes on from the summary, as compact does; null if
         there is nothing to summarize.
 
-        `custom_instructions`: What the summary should pay attention to.
+        `custom_instructions`: What to focus on in the summary.
         """
         data: HandoffData | None = await self.request(
             "handoff",
@@ -845,8 +847,8 @@ class CommandMethods:
     ) -> GetMessagesPageData:
         """Returns messages of the conversation, some at a time.
 
-        `cursor`: The `nextCursor` of the page before; the first page if absent.
-        `limit`: The most messages of this page; 256 by default.
+        `cursor`: The `nextCursor` of the previous page; the first page if absent.
+        `limit`: The maximum number of messages on this page; 256 by default.
         """
         data: GetMessagesPageData = await self.request(
             "get_messages_page",
@@ -876,7 +878,7 @@ class CommandMethods:
     ) -> SetFastModeData:
         """Takes note that the client wants faster replies; no provider here has such a mode.
 
-        `enabled`: Whether it is wanted.
+        `enabled`: Whether to enable it.
         """
         data: SetFastModeData = await self.request(
             "set_fast_mode",
@@ -893,7 +895,7 @@ class CommandMethods:
     ) -> NegotiateProtocolData:
         """Agrees on the version of oh-my-pi's protocol; there is only version 1.
 
-        `protocol_version`: The version that the client wants.
+        `protocol_version`: The requested version.
         """
         data: NegotiateProtocolData = await self.request(
             "negotiate_protocol",
@@ -1030,7 +1032,7 @@ class CommandMethods:
         """Changes the permissions of this session; what is absent stays, and `rules` replaces
         the session's own. Open approvals are judged again.
 
-        `mode`: How tools are approved where no rule fits.
+        `mode`: How calls are approved if no rule matches them.
         `rules`: The session's own rules.
         `on_timeout`: What happens to an approval that nobody answers.
         `timeout_ms`: How long an approval waits, in ms; 0 for no limit.
@@ -1252,8 +1254,8 @@ class CommandMethods:
         every project.
 
         `all`: Whether to list the sessions of every project.
-        `saved`: In a host with many sessions: those saved in files, of every project, or in
-          the host's store, instead of the open ones.
+        `saved`: In a host with many sessions: lists the saved sessions (in files, of every
+          project, or in the host's store) instead of the open ones.
         """
         data: ListSessionsData = await self.request(
             "list_sessions",
@@ -1277,7 +1279,7 @@ class CommandMethods:
     ) -> ExportHtmlData:
         """Writes the session as one HTML page and returns its path.
 
-        `output_path`: Where to write the page; by default, in the project folder.
+        `output_path`: The path of the page; by default, in the project folder.
         """
         data: ExportHtmlData = await self.request(
             "export_html",
@@ -1297,7 +1299,7 @@ class CommandMethods:
         a trajectory (ATIF) with its subagents.
 
         `format`: The format of the file.
-        `output_path`: Where to write it; by default, in the project folder.
+        `output_path`: The path of the file; by default, in the project folder.
         """
         data: ExportSessionData = await self.request(
             "export_session",
@@ -1325,12 +1327,13 @@ class CommandMethods:
         changed. Refused during a run.
 
         `entry_id`: The entry id of the user message to go back to.
-        `checkpoint_id`: The checkpoint to go back to, or the rewind to take back; instead of
+        `checkpoint_id`: The checkpoint to go back to, or the rewind to undo; instead of
           `entryId`.
-        `files`: Whether to take back files; true by default.
+        `files`: Whether to restore files; true by default.
         `conversation`: Whether the conversation continues from before the message; false by
           default.
-        `dry_run`: Whether to return the same and change nothing; false by default.
+        `dry_run`: Whether to return the same result without changing anything; false by
+          default.
         """
         data: RewindData = await self.request(
             "rewind",
@@ -1360,12 +1363,12 @@ class CommandMethods:
         """Optional first command: chooses the dialect, the stream form and the events to send,
         and allows additive fields in responses and events.
 
-        `protocol`: The dialect to speak.
+        `protocol`: The dialect to use.
         `stream`: The form in which replies are streamed.
-        `merge_ms`: How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25
-          unless said. With 0, each leaves as it comes while the client keeps up.
+        `merge_ms`: How long deltas of one block may be held back to be sent as one, in ms: 0
+          to 100, 25 by default. With 0, each is sent at once while the client keeps up.
         `rewind`: Whether files are recorded before a prompt changes them, so that `rewind`
-          can take it back.
+          can revert the changes.
         `client_info`: The client's name and version.
         `events`: The event types to send; null for all.
         `capabilities`: What the client can do.
@@ -1453,26 +1456,27 @@ class CommandMethods:
 
         `cwd`: The project folder, absolute; by default that of the session file, of the
           workspace, or of the host.
-        `workspace`: Where the tools act: a name from the user's settings, or how it is
-          reached; by default here.
+        `workspace`: Where the tools act: a name from the user's settings, or how to reach the
+          workspace; by default, the host's machine.
         `session_path`: The session file to continue, absolute; created if it does not exist.
         `durable_session_id`: The id of the conversation to continue; created if there is
           none.
-        `project_key`: The project that the conversation belongs to in its store; by default
-          from the folder.
+        `project_key`: The project to which the conversation belongs in its store; by default,
+          derived from the folder.
         `provider`: The provider of the model.
         `model_id`: The model.
-        `fallback_models`: Models, as `provider/id`, that answer in this order when that one
+        `fallback_models`: Models, as `provider/id`, to use in this order when the current one
           fails.
-        `resume`: Whether a prompt whose host died goes on now; by default it waits for
+        `resume`: Whether a prompt whose host died continues now; by default, it waits for
           `prompt` with `resume`.
         `thinking_level`: The thinking level.
-        `secrets`: Credentials that commands in the sandbox use and never see, besides those
-          of the settings.
+        `secrets`: Credentials that commands in the sandbox can use but never see, in addition
+          to those of the settings.
         `environment`: Added to the host's environment for this session; null removes a
           variable.
         `api_key`: A key for the provider, for this session only.
-        `approve`: Whether to trust the session's folder; by default as saved.
+        `approve`: Whether to trust the session's folder; by default, the saved decision
+          applies.
         """
         data: OpenSessionData = await self.request(
             "open_session",
@@ -1515,11 +1519,11 @@ class CommandMethods:
         """Sends the connection the frames of a session: with `after`, those after it first; then
         `live`. If they are not kept any more, `resync` replaces them.
 
-        `session_id`: The handle of the session; left out where a host has one session.
-        `stream_id`: The life of the session that `after` counts in; the current one by
+        `session_id`: The handle of the session; optional if the host has only one.
+        `stream_id`: The run of the session to which `after` refers; the current one by
           default.
-        `after`: The number of the last frame that the client has; nothing old is sent without
-          it.
+        `after`: The number of the last frame that the client has; without it, no earlier
+          frames are sent.
         """
         data: AttachData = await self.request(
             "attach",
@@ -1531,7 +1535,7 @@ class CommandMethods:
     async def detach(self, session_id: str | None = None, *, timeout: float | None = None) -> None:
         """Sends the connection no more frames of a session; the session goes on.
 
-        `session_id`: The handle of the session; left out where a host has one session.
+        `session_id`: The handle of the session; optional if the host has only one.
         """
         await self.request("detach", _given(sessionId=session_id), timeout=timeout)
 

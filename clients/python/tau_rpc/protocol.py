@@ -24,14 +24,14 @@ class AbortAndPromptCommand(_AbortAndPromptCommand, total=False):
     images: list[ImageInput]
     """Images for the model."""
     attachments: list[AttachmentInput]
-    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
-    takes them.
+    """Files to attach; the model receives their text, or PDFs as files if its endpoint accepts
+    them.
     """
     resources: list[ResourceReference]
-    """Resources of MCP servers to send along; the host reads them."""
+    """Resources of MCP servers to attach; the host reads them."""
     verbatim: bool
-    """For text that a program forwards: no command, template, skill or `@file` in it is looked
-    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """For text that a program forwards: commands, templates, skills and `@file` in it are not
+    expanded, and it counts as untrusted text (`afterUntrusted` of permission rules).
     """
 
 
@@ -45,7 +45,7 @@ class AbortAndPromptResponse(_AbortAndPromptResponse, total=False):
     """Answers `abort_and_prompt`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
     sessionId: str
@@ -73,7 +73,7 @@ class AbortBashResponse(_AbortBashResponse, total=False):
     """Answers `abort_bash`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -99,7 +99,7 @@ class AbortResponse(_AbortResponse, total=False):
     """Answers `abort`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -125,7 +125,7 @@ class AbortRetryResponse(_AbortRetryResponse, total=False):
     """Answers `abort_retry`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -153,7 +153,7 @@ class AbortSubagentResponse(_AbortSubagentResponse, total=False):
     """Answers `abort_subagent`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -229,7 +229,7 @@ class _ApprovalEntry(TypedDict):
     timestamp: str
     """When it was written, in ISO 8601."""
     phase: Literal["asked", "answered"]
-    """Whether a person is about to be asked, or has answered."""
+    """Whether the question is about to be asked or was answered."""
     toolCallId: str
     """The tool call in question."""
 
@@ -240,19 +240,19 @@ class ApprovalEntry(_ApprovalEntry, total=False):
     promptId: str
     """The prompt whose run asks."""
     agentId: str
-    """The subagent whose call it is."""
+    """The subagent that made the call."""
     toolName: str
     """The name of the tool."""
     input: dict[str, Any]
-    """The arguments that are asked about, or that the answer gives instead."""
+    """The arguments in question, or those that the answer replaces them with."""
     decision: Literal["allow", "deny"]
     """Whether the call may run."""
     by: Literal["client", "rule", "mode", "timeout", "abort", "end", "nobody"]
     """Who or what decided."""
     scope: Literal["once", "session", "always"]
-    """Whether the answer holds for the call, for the session, or is saved."""
+    """Whether the answer applies to the call, to the session, or is saved."""
     message: str
-    """What the person said to the model."""
+    """The user's message to the model."""
 
 
 class _ApprovalParams(TypedDict):
@@ -263,26 +263,26 @@ class _ApprovalParams(TypedDict):
     cwd: str
     """The folder in which the tool works."""
     title: str
-    """The question in words."""
+    """The question as text."""
     reason: str
-    """Why it is asked: a sentence, `sandbox_unavailable` or `sandbox_refused`."""
+    """The reason for asking: a sentence, `sandbox_unavailable` or `sandbox_refused`."""
     suggestions: list[PermissionRule]
     """Rules that allow exactly this call; empty if no rule can."""
 
 
 class ApprovalParams(_ApprovalParams, total=False):
-    """The question whether a tool may run, with what a person needs to answer it."""
+    """The question whether a tool may run, with everything that a user needs to answer it."""
 
     workspace: str
     """The id of the workspace that has this folder; absent if that is the host's own machine."""
     parts: list[CallPart]
-    """The parts of a shell line, each with its own verdict. May be incomplete where there are no
+    """The parts of a shell line, each with its own decision. May be incomplete if there are no
     `suggestions`.
     """
     diff: str
     """What an `edit` or a `write` changes, as a unified diff."""
     path: str
-    """The file or folder that the tool works on, absolute."""
+    """The absolute path of the file or folder that the tool works on."""
 
 
 class _AssistantMessage(TypedDict):
@@ -328,16 +328,16 @@ class AttachCommand(_AttachCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     sessionId: str
-    """The handle of the session; left out where a host has one session."""
+    """The handle of the session; optional if the host has only one."""
     streamId: str
-    """The life of the session that `after` counts in; the current one by default."""
+    """The run of the session to which `after` refers; the current one by default."""
     after: int
-    """The number of the last frame that the client has; nothing old is sent without it."""
+    """The number of the last frame that the client has; without it, no earlier frames are sent."""
 
 
 class _AttachData(TypedDict):
     streamId: str
-    """Names one life of the session; another one has other frames."""
+    """Identifies one run of the session; another run has other frames."""
     seq: int
     """The number of the session's last frame."""
     state: SessionState
@@ -350,7 +350,7 @@ class AttachData(_AttachData, total=False):
     """The result of the command."""
 
     message: AgentMessage
-    """The reply so far, while one is streaming."""
+    """The reply so far, if one is streaming."""
 
 
 class _AttachResponse(TypedDict):
@@ -365,7 +365,7 @@ class AttachResponse(_AttachResponse, total=False):
     """Answers `attach`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -386,7 +386,7 @@ class _Attachment(TypedDict):
 
 
 class Attachment(_Attachment, total=False):
-    """A file sent along with a user message, in the form of the oldest dialect."""
+    """A file attached to a user message, in the form of the oldest dialect."""
 
     extractedText: str | None
     """The text of a document."""
@@ -402,7 +402,7 @@ class _AttachmentData(TypedDict):
 
 
 class AttachmentData(_AttachmentData, total=False):
-    """A file as its bytes alone."""
+    """A file consisting only of its bytes."""
 
     fileName: str
     """The file name without its folder."""
@@ -415,7 +415,7 @@ class _AutoCompactionEndEvent(TypedDict):
     aborted: bool
     """Whether it was stopped early."""
     willRetry: bool
-    """Whether the run continues by itself."""
+    """Whether the run continues automatically."""
 
 
 class AutoCompactionEndEvent(_AutoCompactionEndEvent, total=False):
@@ -457,7 +457,7 @@ class _AutoContinueEvent(TypedDict):
 
 
 class AutoContinueEvent(_AutoContinueEvent, total=False):
-    """The output limit cut a reply, which is now continued; at most once per prompt."""
+    """The output limit truncated a reply, which is now continued; at most once per prompt."""
 
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
@@ -594,7 +594,7 @@ class BashResponse(_BashResponse, total=False):
     """Answers `bash`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -644,7 +644,7 @@ class BranchResponse(_BranchResponse, total=False):
     """Answers `branch`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -734,20 +734,20 @@ class BudgetLimits(TypedDict, total=False):
 
 
 class BudgetParams(TypedDict):
-    """The question whether a budget that is used up is raised."""
+    """The question whether to raise an exhausted budget."""
 
     dimension: BudgetViolationReason
-    """The limit that is used up."""
+    """The exhausted limit."""
     limit: float
     """Its value."""
     used: float
     """What has been used so far."""
     setting: str
-    """The setting of the limit."""
+    """The setting that defines the limit."""
     scope: Literal["session", "task", "subagent"]
     """What the budget applies to."""
     title: str
-    """The question in words."""
+    """The question as text."""
 
 
 class _BudgetSnapshot(TypedDict):
@@ -799,16 +799,16 @@ class _CallPart(TypedDict):
     text: str
     """The command, or `> ` and the path of a file that the line writes."""
     action: RuleAction
-    """What the rules and the mode say of this part alone."""
+    """The decision of the rules and the mode for this part alone."""
 
 
 class CallPart(_CallPart, total=False):
-    """One part of a call that is judged by itself: a command of a shell line, or a file that it
+    """One part of a call that is judged separately: a command of a shell line, or a file that it
     writes.
     """
 
     rule: SourcedRule
-    """The rule that says so; absent if the mode does."""
+    """The deciding rule; absent if the mode decides."""
 
 
 class _CancelQueuedCommand(TypedDict):
@@ -843,7 +843,7 @@ class CancelQueuedResponse(_CancelQueuedResponse, total=False):
     """Answers `cancel_queued`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -887,7 +887,7 @@ class ClearQueueResponse(_ClearQueueResponse, total=False):
     """Answers `clear_queue`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -910,7 +910,7 @@ class ClientWorkspace(TypedDict):
     client: Literal[True]
     """The client serves it."""
     cwd: str
-    """The folder in which the work starts: absolute, in the notation of the place."""
+    """The initial working directory: absolute, in the notation of the workspace's platform."""
 
 
 class _CloneCommand(TypedDict):
@@ -936,7 +936,7 @@ class CloneResponse(_CloneResponse, total=False):
     """Answers `clone`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -966,7 +966,7 @@ class CloseSessionResponse(_CloseSessionResponse, total=False):
     """Answers `close_session`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -979,7 +979,7 @@ class CommandWorkspace(TypedDict):
     stdout.
     """
     cwd: str
-    """The folder in which the work starts: absolute, in the notation of the place."""
+    """The initial working directory: absolute, in the notation of the workspace's platform."""
 
 
 class _CompactCommand(TypedDict):
@@ -1007,7 +1007,7 @@ class CompactResponse(_CompactResponse, total=False):
     """Answers `compact`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -1021,7 +1021,7 @@ class _CompactionEndEvent(TypedDict):
     aborted: bool
     """Whether it was stopped early."""
     willRetry: bool
-    """Whether the run continues by itself."""
+    """Whether the run continues automatically."""
 
 
 class CompactionEndEvent(_CompactionEndEvent, total=False):
@@ -1048,7 +1048,7 @@ class _CompactionEntry(TypedDict):
     summary: str
     """The text that replaces the summarised messages."""
     firstKeptEntryId: str
-    """The first entry that is kept as it is."""
+    """The first entry that is kept unchanged."""
     tokensBefore: int
     """Tokens in the conversation before the compaction."""
 
@@ -1062,7 +1062,7 @@ class CompactionEntry(_CompactionEntry, total=False):
     """Tokens and cost."""
     past: Any
     """In a long session file, the totals of the entries before the kept ones, so that hosts need
-    not read them.
+    not read those.
     """
 
 
@@ -1070,7 +1070,7 @@ class _CompactionResult(TypedDict):
     summary: str
     """The text that replaces the summarised messages."""
     firstKeptEntryId: str
-    """The first entry that is kept as it is."""
+    """The first entry that is kept unchanged."""
     tokensBefore: int
     """Tokens in the conversation before the compaction."""
 
@@ -1122,7 +1122,7 @@ class ContextEditEntry(TypedDict):
     targetId: str
     """The id of the target entry."""
     replacement: ContextEditEntryReplacement | None
-    """What the model sees instead of the target; null leaves the target out."""
+    """What the model sees instead of the target; null removes the target."""
 
 
 class ContextEditEntryReplacement(TypedDict):
@@ -1136,33 +1136,33 @@ class ContextReport(TypedDict):
     contextWindow: int | None
     """The size of the model's context window in tokens; null without a model."""
     used: int
-    """About how many tokens the next request takes: the sum of the rows."""
+    """The approximate number of tokens of the next request: the sum of the rows."""
     estimated: Literal[True]
-    """The tokens are estimates; `get_session_stats` has what the vendor counted."""
+    """The tokens are estimates; `get_session_stats` returns the vendor's counts."""
     rows: list[ContextReportRows]
-    """What takes them."""
+    """The parts, with their tokens."""
     cleared: list[ContextReportCleared]
-    """Results of tools that requests show as one line; `get_entries` has them."""
+    """Results of tools that requests show as one line; `get_entries` returns them."""
 
 
 class ContextReportCleared(TypedDict):
     entryId: str
     """The entry of the result."""
     tokens: int
-    """About how many tokens it would take."""
+    """The approximate number of tokens of the full result."""
 
 
 class _ContextReportRows(TypedDict):
     kind: Literal["system", "tools", "mcp", "skills", "context_files", "messages", "tool_results", "images", "summary"]
-    """What it is."""
+    """The kind of part."""
     tokens: int
-    """About how many tokens it takes."""
+    """The approximate number of tokens."""
 
 
 class ContextReportRows(_ContextReportRows, total=False):
     name: str
-    """The path of a context file, the name of an MCP server, or that of the tool whose results
-    these are.
+    """The path of a context file, the name of an MCP server, or the name of the tool that
+    produced these results.
     """
 
 
@@ -1170,13 +1170,13 @@ class _CredentialParams(TypedDict):
     provider: str
     """The provider."""
     reason: Literal["start", "expired", "refused"]
-    """Whether it is asked for the first time, the one before has expired, or the vendor refused
-    it.
+    """Why: the key is requested for the first time, the previous one has expired, or the vendor
+    refused it.
     """
 
 
 class CredentialParams(_CredentialParams, total=False):
-    """The question for the key of a provider."""
+    """The request for a provider's key."""
 
     modelId: str
     """The model that the request goes to."""
@@ -1271,7 +1271,7 @@ class CycleModelResponse(_CycleModelResponse, total=False):
     """Answers `cycle_model`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -1304,7 +1304,7 @@ class CycleThinkingLevelResponse(_CycleThinkingLevelResponse, total=False):
     """Answers `cycle_thinking_level`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -1332,7 +1332,7 @@ class DeleteSessionResponse(_DeleteSessionResponse, total=False):
     """Answers `delete_session`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -1347,7 +1347,7 @@ class DetachCommand(_DetachCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     sessionId: str
-    """The handle of the session; left out where a host has one session."""
+    """The handle of the session; optional if the host has only one."""
 
 
 class _DetachResponse(TypedDict):
@@ -1360,7 +1360,7 @@ class DetachResponse(_DetachResponse, total=False):
     """Answers `detach`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -1370,18 +1370,16 @@ class _DiagnosticEvent(TypedDict):
     severity: Literal["warning", "error"]
     """Whether something does not work, or only works differently."""
     message: str
-    """What is wrong."""
+    """A description of the problem."""
 
 
 class DiagnosticEvent(_DiagnosticEvent, total=False):
-    """Something is wrong with files or settings, but nothing was stopped; sent after
-    `initialize`.
-    """
+    """A problem with files or settings that stopped nothing; sent after `initialize`."""
 
     code: str
     """The error code."""
     path: str
-    """The file it is about."""
+    """The affected file."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     promptId: str
@@ -1474,7 +1472,7 @@ class DrainDataSessions(TypedDict):
     durableSessionId: str
     """The id of the conversation."""
     streamId: str
-    """Names one life of the session; another one has other frames."""
+    """Identifies one run of the session; another run has other frames."""
     seq: int
     """The number of the session's last frame."""
 
@@ -1491,7 +1489,7 @@ class DrainResponse(_DrainResponse, total=False):
     """Answers `drain`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -1500,20 +1498,20 @@ class _ElicitationParams(TypedDict):
     server: str
     """The name of the server."""
     message: str
-    """What it wants, in its own words."""
+    """The server's text for the user."""
     mode: Literal["form", "url"]
-    """Whether it wants values or a page opened."""
+    """Whether it asks for values or wants a page opened."""
 
 
 class ElicitationParams(_ElicitationParams, total=False):
-    """What an MCP server wants to know of the user, or to have opened."""
+    """A question of an MCP server to the user, or a page that it wants opened."""
 
     requestedSchema: dict[str, Any]
-    """The values as JSON Schema of a flat object; of mode `form`."""
+    """The requested values as JSON Schema of a flat object; in mode `form`."""
     url: str
-    """The page; of mode `url`."""
+    """The page; in mode `url`."""
     elicitationId: str
-    """The server's own id of what happens on that page."""
+    """The server's own id of the interaction on that page."""
 
 
 class _ErrorEvent(TypedDict):
@@ -1573,7 +1571,7 @@ class ExportHtmlCommand(_ExportHtmlCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     outputPath: str
-    """Where to write the page; by default, in the project folder."""
+    """The path of the page; by default, in the project folder."""
 
 
 class ExportHtmlData(TypedDict):
@@ -1595,7 +1593,7 @@ class ExportHtmlResponse(_ExportHtmlResponse, total=False):
     """Answers `export_html`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -1614,7 +1612,7 @@ class ExportSessionCommand(_ExportSessionCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     outputPath: str
-    """Where to write it; by default, in the project folder."""
+    """The path of the file; by default, in the project folder."""
 
 
 class ExportSessionData(TypedDict):
@@ -1636,7 +1634,7 @@ class ExportSessionResponse(_ExportSessionResponse, total=False):
     """Answers `export_session`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -1895,14 +1893,14 @@ class FollowUpCommand(_FollowUpCommand, total=False):
     images: list[ImageInput]
     """Images for the model."""
     attachments: list[AttachmentInput]
-    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
-    takes them.
+    """Files to attach; the model receives their text, or PDFs as files if its endpoint accepts
+    them.
     """
     resources: list[ResourceReference]
-    """Resources of MCP servers to send along; the host reads them."""
+    """Resources of MCP servers to attach; the host reads them."""
     verbatim: bool
-    """For text that a program forwards: no command, template, skill or `@file` in it is looked
-    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """For text that a program forwards: commands, templates, skills and `@file` in it are not
+    expanded, and it counts as untrusted text (`afterUntrusted` of permission rules).
     """
 
 
@@ -1916,7 +1914,7 @@ class FollowUpResponse(_FollowUpResponse, total=False):
     """Answers `follow_up`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
     sessionId: str
@@ -1964,7 +1962,7 @@ class ForkResponse(_ForkResponse, total=False):
     """Answers `fork`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2020,7 +2018,7 @@ class GetAvailableCommandsResponse(_GetAvailableCommandsResponse, total=False):
     """Answers `get_available_commands`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2055,7 +2053,7 @@ class GetAvailableModelsResponse(_GetAvailableModelsResponse, total=False):
     """Answers `get_available_models`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2090,7 +2088,7 @@ class GetAvailableThinkingLevelsResponse(_GetAvailableThinkingLevelsResponse, to
     """Answers `get_available_thinking_levels`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2118,7 +2116,7 @@ class GetBranchMessagesResponse(_GetBranchMessagesResponse, total=False):
     """Answers `get_branch_messages`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2146,7 +2144,7 @@ class GetBudgetResponse(_GetBudgetResponse, total=False):
     """Answers `get_budget`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2176,7 +2174,7 @@ class GetCapabilitiesResponse(_GetCapabilitiesResponse, total=False):
     """Answers `get_capabilities`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2213,7 +2211,7 @@ class GetCommandsResponse(_GetCommandsResponse, total=False):
     """Answers `get_commands`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2241,7 +2239,7 @@ class GetContextResponse(_GetContextResponse, total=False):
     """Answers `get_context`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2280,7 +2278,7 @@ class GetEntriesResponse(_GetEntriesResponse, total=False):
     """Answers `get_entries`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2308,7 +2306,7 @@ class GetForkMessagesResponse(_GetForkMessagesResponse, total=False):
     """Answers `get_fork_messages`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2343,7 +2341,7 @@ class GetLastAssistantTextResponse(_GetLastAssistantTextResponse, total=False):
     """Answers `get_last_assistant_text`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2379,7 +2377,7 @@ class _GetLoginProvidersDataProviders(TypedDict):
 
 class GetLoginProvidersDataProviders(_GetLoginProvidersDataProviders, total=False):
     expires: int
-    """When the stored tokens expire, in ms since the epoch; the host renews them before."""
+    """When the stored tokens expire, in ms since the epoch; the host renews them before that."""
 
 
 class _GetLoginProvidersResponse(TypedDict):
@@ -2394,7 +2392,7 @@ class GetLoginProvidersResponse(_GetLoginProvidersResponse, total=False):
     """Answers `get_login_providers`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2425,20 +2423,20 @@ class _GetMcpServersDataServers(TypedDict):
     source: Literal["user", "project", "session", "extension"]
     """Where it is configured."""
     transport: Literal["stdio", "http", "sse"]
-    """How it is reached."""
+    """The transport."""
     status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
-    """What it is doing."""
+    """The status."""
     exposure: Literal["direct", "deferred", "hidden"]
-    """How the model reaches its tools."""
+    """How the model can use its tools."""
     restarts: int
-    """How often it was started again."""
+    """The number of restarts."""
     tools: list[GetMcpServersDataServersTools]
-    """Its tools, as far as they can be offered."""
+    """The tools that can be offered."""
 
 
 class GetMcpServersDataServers(_GetMcpServersDataServers, total=False):
     error: str
-    """Why it does not work."""
+    """The reason if it does not work."""
 
 
 class _GetMcpServersDataServersTools(TypedDict):
@@ -2447,21 +2445,21 @@ class _GetMcpServersDataServersTools(TypedDict):
     serverName: str
     """The name the server uses."""
     exposure: Literal["direct", "deferred", "hidden"]
-    """How the model reaches it."""
+    """How the model can use it."""
 
 
 class GetMcpServersDataServersTools(_GetMcpServersDataServersTools, total=False):
     annotations: dict[str, Any]
-    """What the server says about its effects; nothing checks it."""
+    """The server's own claims about its effects; they are not verified."""
     _meta: GetMcpServersDataServersTools_meta
-    """What a client needs to show the app of the tool, as the server has sent it."""
+    """The data that a client needs to show the tool's app, as sent by the server."""
 
 
 class GetMcpServersDataServersTools_meta(TypedDict):
-    """What a client needs to show the app of the tool, as the server has sent it."""
+    """The data that a client needs to show the tool's app, as sent by the server."""
 
     ui: dict[str, Any]
-    """Of MCP Apps: `resourceUri`, `visibility` and what else the server says."""
+    """Members of MCP Apps: `resourceUri`, `visibility` and whatever else the server sends."""
 
 
 class _GetMcpServersResponse(TypedDict):
@@ -2476,7 +2474,7 @@ class GetMcpServersResponse(_GetMcpServersResponse, total=False):
     """Answers `get_mcp_servers`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2509,16 +2507,16 @@ class GetMessagesPageCommand(_GetMessagesPageCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     cursor: str
-    """The `nextCursor` of the page before; the first page if absent."""
+    """The `nextCursor` of the previous page; the first page if absent."""
     limit: int
-    """The most messages of this page; 256 by default."""
+    """The maximum number of messages on this page; 256 by default."""
 
 
 class _GetMessagesPageData(TypedDict):
     messages: list[AgentMessage]
     """The messages."""
     totalMessages: int
-    """How many messages there were when the first page was read."""
+    """The number of messages when the first page was read."""
 
 
 class GetMessagesPageData(_GetMessagesPageData, total=False):
@@ -2540,7 +2538,7 @@ class GetMessagesPageResponse(_GetMessagesPageResponse, total=False):
     """Answers `get_messages_page`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2557,7 +2555,7 @@ class GetMessagesResponse(_GetMessagesResponse, total=False):
     """Answers `get_messages`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2592,7 +2590,7 @@ class GetPendingRequestsResponse(_GetPendingRequestsResponse, total=False):
     """Answers `get_pending_requests`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2612,9 +2610,9 @@ class GetPermissionsData(TypedDict):
     """The result of the command."""
 
     mode: PermissionMode
-    """How tools are approved where no rule fits."""
+    """How calls are approved if no rule matches them."""
     rules: list[SourcedRule]
-    """The rules of all sources."""
+    """The rules from all sources."""
     onTimeout: OnTimeout
     """What happens to an approval that nobody answers."""
     timeoutMs: float
@@ -2633,7 +2631,7 @@ class GetPermissionsResponse(_GetPermissionsResponse, total=False):
     """Answers `get_permissions`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2655,9 +2653,9 @@ class GetPolicyData(TypedDict):
     """The result of the command."""
 
     policy: ManagedPolicy
-    """What holds: all of `given` together; empty without a policy."""
+    """The effective policy: all of `given` combined; empty without a policy."""
     given: list[ManagedPolicy]
-    """Each policy as it was given; the host has them all for its life."""
+    """Each policy as it was given; the policies stay the same for the life of the host."""
 
 
 class _GetPolicyResponse(TypedDict):
@@ -2672,7 +2670,7 @@ class GetPolicyResponse(_GetPolicyResponse, total=False):
     """Answers `get_policy`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2700,7 +2698,7 @@ class GetSessionStatsResponse(_GetSessionStatsResponse, total=False):
     """Answers `get_session_stats`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2728,7 +2726,7 @@ class GetStateResponse(_GetStateResponse, total=False):
     """Answers `get_state`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2745,11 +2743,11 @@ class GetSubagentMessagesCommand(_GetSubagentMessagesCommand, total=False):
     subagentId: str
     """The subagent; a nested one by its path."""
     since: str
-    """Only messages after the entry of this id."""
+    """Only messages after the entry with this id."""
     sessionFile: str
-    """Its session file instead, as clients of oh-my-pi 18 name it."""
+    """The session file instead, as clients of oh-my-pi 18 use."""
     fromByte: int
-    """Only lines of that file from this byte on; the answer then has them."""
+    """Only lines of that file from this byte offset on; the answer then contains lines."""
 
 
 class _GetSubagentMessagesData(TypedDict):
@@ -2761,15 +2759,17 @@ class GetSubagentMessagesData(_GetSubagentMessagesData, total=False):
     """The result of the command."""
 
     lastEntryId: str
-    """The id of the last of them, for the next `since`; absent if there are none."""
+    """The id of the last message, for the next `since`; absent if there are none."""
     sessionFile: str
-    """The file; this and the rest only for a dialect or a request that names bytes of it."""
+    """The file; this and the following members only for a dialect or a request that uses byte
+    offsets.
+    """
     fromByte: int
-    """Where the lines begin."""
+    """The offset of the first line."""
     nextByte: int
-    """Where to go on."""
+    """The offset from which to continue."""
     reset: bool
-    """Whether the file is shorter than the client thought, and was read from its beginning."""
+    """Whether the file was shorter than the client expected and was read from the beginning."""
     entries: list[dict[str, Any]]
     """The lines."""
 
@@ -2786,7 +2786,7 @@ class GetSubagentMessagesResponse(_GetSubagentMessagesResponse, total=False):
     """Answers `get_subagent_messages`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2811,24 +2811,24 @@ class GetSubagentsData(TypedDict):
 
 class _GetSubagentsDataSubagents(TypedDict):
     id: str
-    """Its id."""
+    """The id."""
     index: int
-    """Its place in the list."""
+    """The position in the list."""
     agent: str
-    """The name of its agent."""
+    """The name of the agent."""
     agentSource: Literal["bundled", "user", "project"]
     """Where the agent is defined."""
     status: Literal["running", "completed", "failed", "aborted"]
-    """Whether it runs, or how it ended."""
+    """Whether it is running, or how it ended."""
     lastUpdate: int
-    """When it was started or has ended, in ms since the epoch."""
+    """When it was started or ended, in ms since the epoch."""
 
 
 class GetSubagentsDataSubagents(_GetSubagentsDataSubagents, total=False):
     description: str
-    """What it does."""
+    """The description of its work."""
     sessionFile: str
-    """Its session file."""
+    """The session file."""
     parentToolCallId: str
     """The call that started it."""
 
@@ -2845,7 +2845,7 @@ class GetSubagentsResponse(_GetSubagentsResponse, total=False):
     """Answers `get_subagents`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2923,7 +2923,7 @@ class GetTodosResponse(_GetTodosResponse, total=False):
     """Answers `get_todos`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -2954,7 +2954,7 @@ class GetToolsDataTools(TypedDict):
     parameters: dict[str, Any]
     """The arguments as JSON Schema."""
     source: Literal["builtin", "custom", "host", "extension", "mcp"]
-    """Who brings the tool."""
+    """Where the tool comes from."""
     readOnly: bool
     """Whether it changes nothing."""
 
@@ -2971,7 +2971,7 @@ class GetToolsResponse(_GetToolsResponse, total=False):
     """Answers `get_tools`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3008,7 +3008,7 @@ class GetTreeResponse(_GetTreeResponse, total=False):
     """Answers `get_tree`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3025,12 +3025,12 @@ class HandoffCommand(_HandoffCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     customInstructions: str
-    """What the summary should pay attention to."""
+    """What to focus on in the summary."""
 
 
 class HandoffData(TypedDict, total=False):
     savedPath: str
-    """The file with the summary; Tau keeps it in the session."""
+    """The file with the summary, which Tau keeps in the session."""
 
 
 class _HandoffResponse(TypedDict):
@@ -3045,7 +3045,7 @@ class HandoffResponse(_HandoffResponse, total=False):
     """Answers `handoff`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3056,17 +3056,17 @@ class _HostInfo(TypedDict):
     version: str
     """The version of the host."""
     protocolVersion: int
-    """Incremented when a change of the protocol is not additive."""
+    """Incremented when the protocol changes incompatibly."""
     protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"]
     """The current dialect."""
     protocols: list[Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"]]
-    """The dialects the host speaks."""
+    """The dialects that the host supports."""
     stream: StreamForm
     """The form in which replies are streamed."""
     maxFrameBytes: int
     """The longest line the host accepts, in bytes."""
     capabilities: dict[str, Any]
-    """What the host can do beyond pi's protocol."""
+    """What the host supports beyond pi's protocol."""
 
 
 class HostInfo(_HostInfo, total=False):
@@ -3083,9 +3083,9 @@ class _HostRequestBudget(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["budget"]
-    """What is asked."""
+    """The method."""
     params: BudgetParams
-    """The limit that is used up."""
+    """The exhausted limit."""
 
 
 class HostRequestBudget(_HostRequestBudget, total=False):
@@ -3098,7 +3098,7 @@ class HostRequestBudget(_HostRequestBudget, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     seq: int
@@ -3112,9 +3112,9 @@ class _HostRequestCredential(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["credential"]
-    """What is asked."""
+    """The method."""
     params: CredentialParams
-    """Whose key is asked for."""
+    """The provider whose key is requested."""
 
 
 class HostRequestCredential(_HostRequestCredential, total=False):
@@ -3127,7 +3127,7 @@ class HostRequestCredential(_HostRequestCredential, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     seq: int
@@ -3141,7 +3141,7 @@ class _HostRequestDialog(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["dialog"]
-    """What is asked."""
+    """The method."""
     params: DialogParams
     """The dialog to show."""
 
@@ -3156,7 +3156,7 @@ class HostRequestDialog(_HostRequestDialog, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     seq: int
@@ -3170,9 +3170,9 @@ class _HostRequestElicitation(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["elicitation"]
-    """What is asked."""
+    """The method."""
     params: ElicitationParams
-    """What the server wants."""
+    """The server's question."""
 
 
 class HostRequestElicitation(_HostRequestElicitation, total=False):
@@ -3185,7 +3185,7 @@ class HostRequestElicitation(_HostRequestElicitation, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     seq: int
@@ -3199,7 +3199,7 @@ class _HostRequestOpenUrl(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["open_url"]
-    """What is asked."""
+    """The method."""
     params: OpenUrlParams
     """The page to open."""
 
@@ -3214,7 +3214,7 @@ class HostRequestOpenUrl(_HostRequestOpenUrl, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     seq: int
@@ -3228,7 +3228,7 @@ class _HostRequestQuestion(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["question"]
-    """What is asked."""
+    """The method."""
     params: QuestionParams
     """The questions."""
 
@@ -3243,7 +3243,7 @@ class HostRequestQuestion(_HostRequestQuestion, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     seq: int
@@ -3259,7 +3259,7 @@ class _HostRequestResolved(TypedDict):
     end of the session or the host.
     """
     outcome: Literal["allow", "deny", "answered", "cancelled", "raised", "stopped"]
-    """What came of it."""
+    """The outcome."""
 
 
 class HostRequestResolved(_HostRequestResolved, total=False):
@@ -3280,7 +3280,7 @@ class _HostRequestToolApproval(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["tool_approval"]
-    """What is asked."""
+    """The method."""
     params: ApprovalParams
     """The call that needs an approval."""
 
@@ -3295,7 +3295,7 @@ class HostRequestToolApproval(_HostRequestToolApproval, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     seq: int
@@ -3426,13 +3426,13 @@ class HostUriCancel(_HostUriCancel, total=False):
 
 class _HostUriParams(TypedDict):
     operation: Literal["read", "write"]
-    """Whether its text is wanted, or is to be replaced."""
+    """Whether to read the text or to replace it."""
     url: str
     """The URI, as the model wrote it."""
 
 
 class HostUriParams(_HostUriParams, total=False):
-    """What the host wants of a URI that its client serves."""
+    """A request of the host for a URI that its client serves."""
 
     content: str
     """The new text, if `operation` is `write`."""
@@ -3443,7 +3443,7 @@ class _HostUriRequest(TypedDict):
     id: str
     """The id of the request, repeated in its result."""
     operation: Literal["read", "write"]
-    """Whether its text is wanted, or is to be replaced."""
+    """Whether to read the text or to replace it."""
     url: str
     """The URI, as the model wrote it."""
 
@@ -3452,7 +3452,7 @@ class HostUriRequest(_HostUriRequest, total=False):
     """The host wants a URI of its client."""
 
     agentId: str
-    """The subagent that wants it, as in `subagent_start`; nested ones are joined by `/`."""
+    """The requesting subagent, as in `subagent_start`; nested ones are joined by `/`."""
     content: str
     """The new text, if `operation` is `write`."""
     sessionId: str
@@ -3470,20 +3470,20 @@ class _HostUriResult(TypedDict):
 
 
 class HostUriResult(_HostUriResult, total=False):
-    """What came of a request for a URI."""
+    """The result of a request for a URI."""
 
     content: str
-    """The text that was read; with `isError`, what went wrong."""
+    """The text that was read; with `isError`, the error."""
     contentType: str
-    """What kind of text it is; `text/plain` if absent."""
+    """The media type of the text; `text/plain` if absent."""
     notes: list[str]
-    """Remarks for the model, shown after the text."""
+    """Notes for the model, shown after the text."""
     immutable: bool
     """Whether the text never changes."""
     isError: bool
     """Whether the request failed."""
     error: str
-    """Why it failed; goes before `content`."""
+    """The error message; shown before `content`."""
 
 
 class _HostedSessionInfo(TypedDict):
@@ -3498,14 +3498,14 @@ class _HostedSessionInfo(TypedDict):
     name: str | None
     """The name shown in session lists; null if it has none."""
     status: Literal["opening", "idle", "running", "closing"]
-    """What it is doing."""
+    """The current activity."""
 
 
 class HostedSessionInfo(_HostedSessionInfo, total=False):
-    """A session of a host with many."""
+    """A session of a host with many sessions."""
 
     cost: float
-    """Cost in US dollars; absent while it is unknown, as for a session in a process of its own."""
+    """Cost in US dollars; absent while it is unknown, as for a session in its own process."""
     pendingRequests: int
     """How many host requests are open."""
     startedAt: int
@@ -3536,16 +3536,16 @@ class InitializeCommand(_InitializeCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     protocol: Literal["pi", "pi-1", "pisces", "oh-my-pi", "oh-my-pi-18", "co-mono", "pi-rust"]
-    """The dialect to speak."""
+    """The dialect to use."""
     stream: StreamForm
     """The form in which replies are streamed."""
     mergeMs: float
-    """How long deltas of one block may wait to leave as one, in ms: 0 to 100, 25 unless said.
-    With 0, each leaves as it comes while the client keeps up.
+    """How long deltas of one block may be held back to be sent as one, in ms: 0 to 100, 25 by
+    default. With 0, each is sent at once while the client keeps up.
     """
     rewind: bool
-    """Whether files are recorded before a prompt changes them, so that `rewind` can take it
-    back.
+    """Whether files are recorded before a prompt changes them, so that `rewind` can revert the
+    changes.
     """
     clientInfo: ClientInfo
     """The client's name and version."""
@@ -3576,7 +3576,7 @@ class InitializeResponse(_InitializeResponse, total=False):
     """Answers `initialize`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3631,7 +3631,7 @@ class JobKillResponse(_JobKillResponse, total=False):
     """Answers `job_kill`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3648,7 +3648,7 @@ class JobOutputCommand(_JobOutputCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     offset: int
-    """Where to begin, in bytes since the start of the job; 0 by default."""
+    """The start of the output, in bytes since the start of the job; 0 by default."""
 
 
 class JobOutputData(TypedDict):
@@ -3657,9 +3657,9 @@ class JobOutputData(TypedDict):
     jobId: str
     """The id of the job."""
     status: Literal["running", "exited", "killed", "timeout", "lost"]
-    """How the job is doing."""
+    """The state of the job."""
     output: str
-    """stdout and stderr together from the offset on; at most 50 KB, the end of it."""
+    """stdout and stderr combined, from the offset on; at most the last 50 KB."""
     nextOffset: int
     """The offset to continue from, in bytes since the start of the job."""
     truncated: bool
@@ -3678,7 +3678,7 @@ class JobOutputResponse(_JobOutputResponse, total=False):
     """Answers `job_output`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3746,7 +3746,7 @@ class ListCheckpointsResponse(_ListCheckpointsResponse, total=False):
     """Answers `list_checkpoints`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3775,7 +3775,7 @@ class _ListJobsDataJobs(TypedDict):
     command: str
     """The shell command."""
     status: Literal["running", "exited", "killed", "timeout", "lost"]
-    """How it is doing."""
+    """The state."""
     startedAt: int
     """When it started, in ms since the epoch."""
 
@@ -3799,7 +3799,7 @@ class ListJobsResponse(_ListJobsResponse, total=False):
     """Answers `list_jobs`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3818,8 +3818,8 @@ class ListSessionsCommand(_ListSessionsCommand, total=False):
     all: bool
     """Whether to list the sessions of every project."""
     saved: bool
-    """In a host with many sessions: those saved in files, of every project, or in the host's
-    store, instead of the open ones.
+    """In a host with many sessions: lists the saved sessions (in files, of every project, or in
+    the host's store) instead of the open ones.
     """
 
 
@@ -3842,7 +3842,7 @@ class ListSessionsResponse(_ListSessionsResponse, total=False):
     """Answers `list_sessions`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3877,7 +3877,7 @@ class ListSubagentsResponse(_ListSubagentsResponse, total=False):
     """Answers `list_subagents`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -3892,14 +3892,14 @@ class Listening(_Listening, total=False):
     """A listening host says where it can be reached; nothing else is on its stdout."""
 
     tokenFile: str
-    """The file with the token that this address takes; absent for a Unix socket."""
+    """The file with the token for this address; absent for a Unix socket."""
     console: str
-    """With `--console`: the link that opens it, once and within five minutes."""
+    """With `--console`: a link that opens the console once, within five minutes."""
 
 
 class _Live(TypedDict):
     type: Literal["live"]
-    """The connection has everything; what follows is new."""
+    """The connection is up to date; all later frames are new."""
     seq: int
     """The number of the session's last frame."""
 
@@ -3908,7 +3908,7 @@ class Live(_Live, total=False):
     """The connection has everything of the session; what follows is new."""
 
     sessionId: str
-    """The handle of the session; absent where a host has one session."""
+    """The handle of the session; absent if the host has only one."""
 
 
 class _LoginCommand(TypedDict):
@@ -3925,9 +3925,11 @@ class LoginCommand(_LoginCommand, total=False):
     provider: str
     """The id of the provider."""
     providerId: str
-    """The same, as clients of oh-my-pi 18 name it."""
+    """The same as `provider`, under the name that clients of oh-my-pi 18 use."""
     method: Literal["oauth", "device", "key"]
-    """Default `device` where the provider has it, since the browser may be on another machine."""
+    """By default `device` if the provider supports it, because the browser may be on another
+    machine.
+    """
 
 
 class LoginData(TypedDict):
@@ -3949,79 +3951,79 @@ class LoginResponse(_LoginResponse, total=False):
     """Answers `login`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
 
 class ManagedPolicy(TypedDict, total=False):
-    """What the program that runs a host allows at most. Settings, projects, profiles,
-    extensions, commands and answers only tighten it. In globs `*` is any text.
+    """The limits that the program running a host imposes. Settings, projects, profiles,
+    extensions, commands and answers can only tighten them. In globs, `*` matches any text.
     """
 
     permissions: ManagedPolicyPermissions
     """How calls are approved."""
     sandbox: ManagedPolicySandbox
-    """Where commands may reach."""
+    """What commands may access."""
     tools: ManagedPolicyTools
-    """Which tools there are."""
+    """The available tools."""
     models: list[str]
-    """Globs over `provider/id` of the only models."""
+    """Globs over `provider/id`; only matching models are available."""
     mcpServers: list[str]
-    """Globs over the names of the only MCP servers."""
+    """Globs over names; only matching MCP servers are available."""
     extensions: Literal[False] | list[str]
-    """`false`, or globs over the paths and package sources of the only extensions."""
+    """`false`, or globs over paths and package sources; only matching extensions are available."""
     workspaces: Literal[False] | list[str]
-    """`false`, or the names of the only workspaces besides this machine."""
+    """`false`, or the names of the only workspaces available besides this machine."""
     durability: Literal["log", "effects"]
-    """The least that is promised for the time after a crash."""
+    """The minimum durability."""
 
 
 class ManagedPolicyPermissions(TypedDict, total=False):
     """How calls are approved."""
 
     mode: PermissionMode
-    """The least strict mode. Where it asks, no `allow` rule of another source counts."""
+    """The least strict mode. If it asks, `allow` rules of other sources are ignored."""
     rules: list[ManagedPolicyPermissionsRules]
-    """Rules that ask or deny, besides those of other sources."""
+    """Rules that ask or deny, in addition to those of other sources."""
 
 
 class _ManagedPolicyPermissionsRules(TypedDict):
     tool: str
     """The name of a tool, or a glob over names."""
     action: Literal["ask", "deny"]
-    """What happens to a call that fits."""
+    """What happens to a matching call."""
 
 
 class ManagedPolicyPermissionsRules(_ManagedPolicyPermissionsRules, total=False):
     match: str
-    """A glob over the tool's path, or for `bash` over each command of the line; absent fits
-    every call.
+    """A glob over the tool's path, or for `bash` over each command of the line; if absent, every
+    call matches.
     """
     afterUntrusted: bool
-    """Whether it fits only once a result of foreign text came after the last message of a
-    person.
+    """Whether it matches only after a result with untrusted text since the last message of the
+    user.
     """
 
 
 class ManagedPolicySandbox(TypedDict, total=False):
-    """Where commands may reach."""
+    """What commands may access."""
 
     mode: Literal["off", "workspace", "readOnly"]
-    """The least strict mode. Where it is not `off`, nothing runs outside of the sandbox."""
+    """The least strict mode. Unless it is `off`, nothing runs outside the sandbox."""
     network: Literal["off"] | Literal["all"] | list[str]
-    """What may be reached at most."""
+    """The maximum network access."""
     write: list[str]
-    """The only paths besides the working folder that other sources may name as writable."""
+    """The only paths outside the working folder that other sources may make writable."""
 
 
 class ManagedPolicyTools(TypedDict, total=False):
-    """Which tools there are."""
+    """The available tools."""
 
     allow: list[str]
-    """Globs over the names of the only tools there are."""
+    """Globs over names; only matching tools are available."""
     deny: list[str]
-    """Globs over the names of tools that there are not."""
+    """Globs over names; matching tools are not available."""
 
 
 class _McpElicitationCompleteEvent(TypedDict):
@@ -4033,8 +4035,8 @@ class _McpElicitationCompleteEvent(TypedDict):
 
 
 class McpElicitationCompleteEvent(_McpElicitationCompleteEvent, total=False):
-    """What an MCP server wanted done on a page is done; the answer to the host request came
-    before.
+    """The user has finished an MCP server's interaction on a page; the answer to the host
+    request was sent earlier.
     """
 
     sessionId: str
@@ -4070,7 +4072,7 @@ class McpLoginResponse(_McpLoginResponse, total=False):
     """Answers `mcp_login`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -4098,7 +4100,7 @@ class McpLogoutResponse(_McpLogoutResponse, total=False):
     """Answers `mcp_logout`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -4108,14 +4110,14 @@ class _McpServerStatusEvent(TypedDict):
     server: str
     """The name of the server."""
     status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
-    """What it is doing."""
+    """The status."""
 
 
 class McpServerStatusEvent(_McpServerStatusEvent, total=False):
     """An MCP server was connected, lost, or failed."""
 
     error: str
-    """Why it does not work."""
+    """The reason if it does not work."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     promptId: str
@@ -4302,16 +4304,16 @@ _ModelFallbackEvent = TypedDict(
         "type": Literal["model_fallback"],
         # The model that failed, as `provider/id`.
         "from": str,
-        # The model that answers.
+        # The model that answers from now on.
         "to": str,
-        # Why the first one failed.
+        # Why the first model failed.
         "reason": Literal["overloaded", "rate_limited", "network", "timeout", "quota", "auth"],
     },
 )
 
 
 class ModelFallbackEvent(_ModelFallbackEvent, total=False):
-    """The model failed, and its retries are used up: another one answers from now on."""
+    """The model failed and its retries are exhausted: another model answers from now on."""
 
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
@@ -4368,7 +4370,7 @@ class NavigateTreeResponse(_NavigateTreeResponse, total=False):
     """Answers `navigate_tree`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -4376,7 +4378,7 @@ class NavigateTreeResponse(_NavigateTreeResponse, total=False):
 class _NegotiateProtocolCommand(TypedDict):
     type: Literal["negotiate_protocol"]
     protocolVersion: int
-    """The version that the client wants."""
+    """The requested version."""
 
 
 class NegotiateProtocolCommand(_NegotiateProtocolCommand, total=False):
@@ -4390,7 +4392,7 @@ class NegotiateProtocolData(TypedDict):
     """The result of the command."""
 
     protocolVersion: int
-    """The version that holds."""
+    """The version in use."""
 
 
 class _NegotiateProtocolResponse(TypedDict):
@@ -4405,7 +4407,7 @@ class NegotiateProtocolResponse(_NegotiateProtocolResponse, total=False):
     """Answers `negotiate_protocol`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -4435,7 +4437,7 @@ class NewSessionResponse(_NewSessionResponse, total=False):
     """Answers `new_session`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -4456,50 +4458,54 @@ class OpenSessionCommand(_OpenSessionCommand, total=False):
     the host.
     """
     workspace: str | WorkspaceSpec
-    """Where the tools act: a name from the user's settings, or how it is reached; by default
-    here.
+    """Where the tools act: a name from the user's settings, or how to reach the workspace; by
+    default, the host's machine.
     """
     sessionPath: str
     """The session file to continue, absolute; created if it does not exist."""
     durableSessionId: str
     """The id of the conversation to continue; created if there is none."""
     projectKey: str
-    """The project that the conversation belongs to in its store; by default from the folder."""
+    """The project to which the conversation belongs in its store; by default, derived from the
+    folder.
+    """
     provider: str
     """The provider of the model."""
     modelId: str
     """The model."""
     fallbackModels: list[str]
-    """Models, as `provider/id`, that answer in this order when that one fails."""
+    """Models, as `provider/id`, to use in this order when the current one fails."""
     resume: Literal["auto"]
-    """Whether a prompt whose host died goes on now; by default it waits for `prompt` with
+    """Whether a prompt whose host died continues now; by default, it waits for `prompt` with
     `resume`.
     """
     thinkingLevel: ThinkingLevel
     """The thinking level."""
     secrets: list[OpenSessionCommandSecrets]
-    """Credentials that commands in the sandbox use and never see, besides those of the settings."""
+    """Credentials that commands in the sandbox can use but never see, in addition to those of
+    the settings.
+    """
     environment: dict[str, str | None]
     """Added to the host's environment for this session; null removes a variable."""
     apiKey: str
     """A key for the provider, for this session only."""
     approve: bool
-    """Whether to trust the session's folder; by default as saved."""
+    """Whether to trust the session's folder; by default, the saved decision applies."""
 
 
 class _OpenSessionCommandSecrets(TypedDict):
     env: str
-    """The variable in which commands find a placeholder."""
+    """The variable that contains a placeholder for commands."""
     value: str
-    """Where the value comes from: `$NAME` of the environment, or `!command`."""
+    """Where the value comes from: `$NAME` for an environment variable, or `!command`."""
     hosts: list[str]
-    """The only hosts it is for: exact names, port 443 unless `name:port`."""
+    """The only hosts that may receive it: exact names, port 443 unless `name:port`."""
 
 
 _OpenSessionCommandSecretsWords = TypedDict(
     "_OpenSessionCommandSecretsWords",
     {
-        # The header that is set where a request has none: `bearer`, `basic` or `header:<name>`.
+        # The header to set if a request has none: `bearer`, `basic` or `header:<name>`.
         "as": str,
     },
     total=False,
@@ -4508,20 +4514,20 @@ _OpenSessionCommandSecretsWords = TypedDict(
 
 class OpenSessionCommandSecrets(_OpenSessionCommandSecrets, _OpenSessionCommandSecretsWords, total=False):
     methods: list[str]
-    """The only methods."""
+    """The only permitted methods."""
     paths: list[str]
-    """Globs over the only decoded, normalised paths."""
+    """Globs for the only permitted paths, matched after decoding and normalisation."""
 
 
 class OpenSessionData(TypedDict):
     """The result of the command."""
 
     sessionId: str
-    """The handle that commands of the session carry; never used again."""
+    """The handle with which commands name the session; never reused."""
     state: SessionState
     """The state of the session."""
     streamId: str
-    """Names one life of the session; another one has other frames."""
+    """Identifies one run of the session; another run has other frames."""
     seq: int
     """The number of the session's last frame."""
 
@@ -4538,7 +4544,7 @@ class OpenSessionResponse(_OpenSessionResponse, total=False):
     """Answers `open_session`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -4562,7 +4568,7 @@ class OpenSessionsResponse(_OpenSessionsResponse, total=False):
     """Answers `list_sessions` without a session."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -4573,12 +4579,12 @@ class _OpenUrlParams(TypedDict):
 
 
 class OpenUrlParams(_OpenUrlParams, total=False):
-    """A page for the user, such as that of a login."""
+    """A page for the user, such as a login page."""
 
     server: str
     """The MCP server that the login is for."""
     userCode: str
-    """A code to type in on that page."""
+    """A code to enter on that page."""
 
 
 class _PendingRequestBudget(TypedDict):
@@ -4587,9 +4593,9 @@ class _PendingRequestBudget(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["budget"]
-    """What is asked."""
+    """The method."""
     params: BudgetParams
-    """The limit that is used up."""
+    """The exhausted limit."""
 
 
 class PendingRequestBudget(_PendingRequestBudget, total=False):
@@ -4600,7 +4606,7 @@ class PendingRequestBudget(_PendingRequestBudget, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
 
 
 class _PendingRequestDialog(TypedDict):
@@ -4609,7 +4615,7 @@ class _PendingRequestDialog(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["dialog"]
-    """What is asked."""
+    """The method."""
     params: DialogParams
     """The dialog to show."""
 
@@ -4622,7 +4628,7 @@ class PendingRequestDialog(_PendingRequestDialog, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
 
 
 class _PendingRequestElicitation(TypedDict):
@@ -4631,9 +4637,9 @@ class _PendingRequestElicitation(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["elicitation"]
-    """What is asked."""
+    """The method."""
     params: ElicitationParams
-    """What the server wants."""
+    """The server's question."""
 
 
 class PendingRequestElicitation(_PendingRequestElicitation, total=False):
@@ -4644,7 +4650,7 @@ class PendingRequestElicitation(_PendingRequestElicitation, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
 
 
 class _PendingRequestHostTool(TypedDict):
@@ -4653,7 +4659,7 @@ class _PendingRequestHostTool(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["host_tool"]
-    """What is asked."""
+    """The method."""
     params: HostToolParams
     """The call."""
 
@@ -4666,7 +4672,7 @@ class PendingRequestHostTool(_PendingRequestHostTool, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
 
 
 class _PendingRequestHostUri(TypedDict):
@@ -4675,7 +4681,7 @@ class _PendingRequestHostUri(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["host_uri"]
-    """What is asked."""
+    """The method."""
     params: HostUriParams
     """The request."""
 
@@ -4688,7 +4694,7 @@ class PendingRequestHostUri(_PendingRequestHostUri, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
 
 
 class _PendingRequestOpenUrl(TypedDict):
@@ -4697,7 +4703,7 @@ class _PendingRequestOpenUrl(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["open_url"]
-    """What is asked."""
+    """The method."""
     params: OpenUrlParams
     """The page to open."""
 
@@ -4710,7 +4716,7 @@ class PendingRequestOpenUrl(_PendingRequestOpenUrl, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
 
 
 class _PendingRequestQuestion(TypedDict):
@@ -4719,7 +4725,7 @@ class _PendingRequestQuestion(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["question"]
-    """What is asked."""
+    """The method."""
     params: QuestionParams
     """The questions."""
 
@@ -4732,7 +4738,7 @@ class PendingRequestQuestion(_PendingRequestQuestion, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
 
 
 class _PendingRequestToolApproval(TypedDict):
@@ -4741,7 +4747,7 @@ class _PendingRequestToolApproval(TypedDict):
     onTimeout: OnTimeout
     """What happens when nobody answers: the call is denied, or the request is cancelled."""
     method: Literal["tool_approval"]
-    """What is asked."""
+    """The method."""
     params: ApprovalParams
     """The call that needs an approval."""
 
@@ -4754,26 +4760,26 @@ class PendingRequestToolApproval(_PendingRequestToolApproval, total=False):
     agentId: str
     """The subagent that asks, as in `subagent_start`; nested ones are joined by `/`."""
     deadlineAt: int
-    """When the request is given up, in ms since the epoch; absent if it waits without a limit."""
+    """When the request expires, in ms since the epoch; absent if it waits without a limit."""
 
 
 class _PermissionRule(TypedDict):
     tool: str
     """The name of a tool, or a glob over names."""
     action: RuleAction
-    """What happens to a call that fits."""
+    """What happens to a matching call."""
 
 
 class PermissionRule(_PermissionRule, total=False):
-    """A permission rule: what happens to the calls that it fits."""
+    """A permission rule: what happens to matching calls."""
 
     match: str
-    """A glob over the tool's path, or for `bash` over each command of the line; absent fits
-    every call.
+    """A glob over the tool's path, or for `bash` over each command of the line; if absent, every
+    call matches.
     """
     afterUntrusted: bool
-    """Whether it fits only once a result of foreign text came after the last message of a
-    person.
+    """Whether it matches only after a result with untrusted text since the last message of the
+    user.
     """
 
 
@@ -4793,32 +4799,32 @@ class PromptCommand(_PromptCommand, total=False):
     images: list[ImageInput]
     """Images for the model."""
     attachments: list[AttachmentInput]
-    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
-    takes them.
+    """Files to attach; the model receives their text, or PDFs as files if its endpoint accepts
+    them.
     """
     resources: list[ResourceReference]
-    """Resources of MCP servers to send along; the host reads them."""
+    """Resources of MCP servers to attach; the host reads them."""
     verbatim: bool
-    """For text that a program forwards: no command, template, skill or `@file` in it is looked
-    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """For text that a program forwards: commands, templates, skills and `@file` in it are not
+    expanded, and it counts as untrusted text (`afterUntrusted` of permission rules).
     """
     streamingBehavior: Literal["steer", "followUp", "follow-up"]
     """How to queue the message during a run. Without it, a prompt is refused during a run."""
     promptId: str
-    """The id of the prompt; made by the host by default. One that the session has starts
-    nothing.
+    """The id of the prompt; by default, the host creates one. If the session already has a
+    prompt with this id, nothing starts.
     """
     resume: bool
-    """With the `promptId` of a prompt whose run ended with its host: the run goes on where it
-    was. If it had ended before, its `prompt_result` is sent.
+    """Together with the `promptId` of a prompt whose run ended with its host: continues the run
+    where it stopped. If the run had already ended, its `prompt_result` is sent.
     """
     until: PromptCommandUntil
-    """How far the prompt goes before it pauses; counted from 0 again when it is resumed."""
+    """The limits at which the prompt pauses; counted from 0 again when it is resumed."""
     outputSchema: Any
-    """A JSON Schema for the answer, which comes as `output` of the prompt's `prompt_result`."""
+    """A JSON Schema for the answer, which is sent as `output` of the prompt's `prompt_result`."""
     traceparent: str
-    """The span that the run belongs to, as in W3C Trace Context, where spans are made; a
-    malformed one is ignored.
+    """The parent span of the run, as in W3C Trace Context, if spans are recorded; a malformed
+    value is ignored.
     """
 
 
@@ -4828,7 +4834,7 @@ class _PromptCommandInfo(TypedDict):
     source: Literal["extension", "prompt", "skill"]
     """What kind of resource defines it."""
     sourceInfo: PromptCommandInfoSourceInfo
-    """Where it comes from, as clients of pi read it."""
+    """Where it comes from, in the form that clients of pi read."""
 
 
 class PromptCommandInfo(_PromptCommandInfo, total=False):
@@ -4846,31 +4852,31 @@ class _PromptCommandInfoSourceInfo(TypedDict):
     source: str
     """How it was found: `auto`, `cli`, `local` or the source of its package."""
     scope: Literal["user", "project", "temporary"]
-    """Whether it belongs to the agent directory, the project or this run alone."""
+    """Whether it belongs to the agent directory, the project or only this run."""
     origin: Literal["package", "top-level"]
     """Whether it belongs to a package."""
 
 
 class PromptCommandInfoSourceInfo(_PromptCommandInfoSourceInfo, total=False):
-    """Where it comes from, as clients of pi read it."""
+    """Where it comes from, in the form that clients of pi read."""
 
     baseDir: str
     """The folder of its package."""
 
 
 class PromptCommandUntil(TypedDict, total=False):
-    """How far the prompt goes before it pauses; counted from 0 again when it is resumed."""
+    """The limits at which the prompt pauses; counted from 0 again when it is resumed."""
 
     turns: int
-    """So many replies with their tools."""
+    """The maximum number of replies, including their tool calls."""
     ms: int
-    """No reply and no tool begins after this time, in ms."""
+    """The time in ms after which no reply and no tool call begins."""
 
 
 class _PromptDisposition(TypedDict):
     disposition: Literal["started", "queued", "handled", "duplicate"]
     """Whether a run was started, the message was queued, an extension handled it, or the session
-    already had a prompt of this id: then nothing starts.
+    already had a prompt with this id, in which case nothing starts.
     """
 
 
@@ -4878,9 +4884,9 @@ class PromptDisposition(_PromptDisposition, total=False):
     """The result of the command."""
 
     promptId: str
-    """The id of the prompt, which its events carry; in `pi-1` only after `initialize`."""
+    """The id of the prompt, which is repeated in its events; in `pi-1` only after `initialize`."""
     itemId: str
-    """What `cancel_queued` takes, if the message was queued."""
+    """The id for `cancel_queued`, if the message was queued."""
 
 
 class _PromptResponse(TypedDict):
@@ -4893,7 +4899,7 @@ class PromptResponse(_PromptResponse, total=False):
     """Answers `prompt`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
     sessionId: str
@@ -4912,17 +4918,17 @@ class PromptResultEvent(_PromptResultEvent, total=False):
     id: str | int
     """The id of the prompt."""
     error: str
-    """The error message, when `status` is `error`."""
+    """The error message if `status` is `error`."""
     code: str
-    """Why `status` is `error`, or `budget_exceeded` if a used-up budget stopped the run."""
+    """Why `status` is `error`, or `budget_exceeded` if an exhausted budget stopped the run."""
     pausedBy: Literal["turns", "ms", "max_turns"]
-    """What paused it, when `status` is `paused`: it goes on with `prompt` and `resume`."""
+    """What paused it if `status` is `paused`; it is continued by `prompt` with `resume`."""
     output: Any
     """The answer, if it fits the schema."""
     outputStatus: OutputStatus
     """Whether the answer fits its schema; `absent` if the run failed or was aborted."""
     outputAttempts: int
-    """How many answers the model gave."""
+    """The number of answers that the model gave."""
     text: str
     """The last answer, as the model wrote it."""
     sessionId: str
@@ -4934,7 +4940,7 @@ class PromptResultEvent(_PromptResultEvent, total=False):
 
 
 class QuestionParams(TypedDict):
-    """What the model wants to know of a person."""
+    """Questions of the model to the user."""
 
     questions: list[QuestionParamsQuestions]
     """One to four questions."""
@@ -4949,26 +4955,26 @@ class _QuestionParamsQuestions(TypedDict):
 
 class QuestionParamsQuestions(_QuestionParamsQuestions, total=False):
     header: str
-    """A few words that say what it is about."""
+    """A short label for the question."""
     multiSelect: bool
-    """Whether several may be chosen."""
+    """Whether several labels may be chosen."""
 
 
 class _QuestionParamsQuestionsOptions(TypedDict):
     label: str
-    """The answer, as the result names it."""
+    """The answer, as it appears in the result."""
 
 
 class QuestionParamsQuestionsOptions(_QuestionParamsQuestionsOptions, total=False):
     description: str
-    """What it means."""
+    """What choosing it means."""
 
 
 class QueueItem(TypedDict):
     """A prompt that waits in a queue."""
 
     itemId: str
-    """What `cancel_queued` takes."""
+    """The id for `cancel_queued`."""
     kind: Literal["steer", "followUp", "queue"]
     """Whether it interrupts the run, follows its end, or joins its next turn."""
     text: str
@@ -4991,14 +4997,14 @@ class QueueMessageCommand(_QueueMessageCommand, total=False):
     images: list[ImageInput]
     """Images for the model."""
     attachments: list[AttachmentInput]
-    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
-    takes them.
+    """Files to attach; the model receives their text, or PDFs as files if its endpoint accepts
+    them.
     """
     resources: list[ResourceReference]
-    """Resources of MCP servers to send along; the host reads them."""
+    """Resources of MCP servers to attach; the host reads them."""
     verbatim: bool
-    """For text that a program forwards: no command, template, skill or `@file` in it is looked
-    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """For text that a program forwards: commands, templates, skills and `@file` in it are not
+    expanded, and it counts as untrusted text (`afterUntrusted` of permission rules).
     """
 
 
@@ -5012,7 +5018,7 @@ class QueueMessageResponse(_QueueMessageResponse, total=False):
     """Answers `queue_message`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
     sessionId: str
@@ -5076,7 +5082,7 @@ class ReadMcpResourceResponse(_ReadMcpResourceResponse, total=False):
     """Answers `read_mcp_resource`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5095,7 +5101,7 @@ class _ResumeSubagentCommand(TypedDict):
     subagentId: str
     """The subagent; a nested one by its path."""
     message: str
-    """What it is to do."""
+    """The new task."""
 
 
 class ResumeSubagentCommand(_ResumeSubagentCommand, total=False):
@@ -5126,18 +5132,18 @@ class ResumeSubagentResponse(_ResumeSubagentResponse, total=False):
     """Answers `resume_subagent`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
 
 class _Resync(TypedDict):
     type: Literal["resync"]
-    """The frames after the cursor cannot be sent; `get_entries` has what they said."""
+    """The frames after the cursor cannot be sent; `get_entries` returns their content."""
     reason: Literal["stream_changed", "cursor_too_old", "cursor_ahead"]
-    """Why: the session has another life, the cursor is too old, or ahead of it."""
+    """Why: the session was restarted, or the cursor is too old or in the future."""
     streamId: str
-    """Names one life of the session; another one has other frames."""
+    """Identifies one run of the session; another run has other frames."""
     seq: int
     """The number of the session's last frame."""
     state: SessionState
@@ -5150,9 +5156,9 @@ class Resync(_Resync, total=False):
     """The frames after the cursor cannot be sent; `get_entries` has what they said."""
 
     sessionId: str
-    """The handle of the session; absent where a host has one session."""
+    """The handle of the session; absent if the host has only one."""
     message: AgentMessage
-    """The reply so far, while one is streaming."""
+    """The reply so far, if one is streaming."""
 
 
 class _RewindCommand(TypedDict):
@@ -5169,13 +5175,13 @@ class RewindCommand(_RewindCommand, total=False):
     entryId: str
     """The entry id of the user message to go back to."""
     checkpointId: str
-    """The checkpoint to go back to, or the rewind to take back; instead of `entryId`."""
+    """The checkpoint to go back to, or the rewind to undo; instead of `entryId`."""
     files: bool
-    """Whether to take back files; true by default."""
+    """Whether to restore files; true by default."""
     conversation: bool
     """Whether the conversation continues from before the message; false by default."""
     dryRun: bool
-    """Whether to return the same and change nothing; false by default."""
+    """Whether to return the same result without changing anything; false by default."""
 
 
 class _RewindData(TypedDict):
@@ -5191,7 +5197,7 @@ class RewindData(_RewindData, total=False):
     text: str
     """The text of the message, with `conversation`."""
     undoCheckpointId: str
-    """The `checkpointId` that takes this rewind back; absent if nothing was done."""
+    """The `checkpointId` that undoes this rewind; absent if nothing was done."""
 
 
 class RewindDataFiles(TypedDict):
@@ -5200,23 +5206,23 @@ class RewindDataFiles(TypedDict):
     changed: list[RewindDataFilesChanged]
     """The files that change."""
     conflicts: list[RewindDataFilesConflicts]
-    """The files that stay as they are because they cannot be taken back."""
+    """The files that stay unchanged because they cannot be restored."""
     notCovered: list[str]
-    """Paths that a checkpoint or the present state does not record."""
+    """Paths that the checkpoint or the current state does not record."""
 
 
 class RewindDataFilesChanged(TypedDict):
     path: str
     """The path."""
     change: Literal["restored", "created", "deleted"]
-    """Whether it gets its earlier content, comes back, or goes away."""
+    """Whether its earlier content is restored, it is recreated, or it is removed."""
 
 
 class RewindDataFilesConflicts(TypedDict):
     path: str
     """The path."""
     reason: str
-    """Why it stays."""
+    """The reason."""
 
 
 class _RewindResponse(TypedDict):
@@ -5231,38 +5237,38 @@ class RewindResponse(_RewindResponse, total=False):
     """Answers `rewind`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
 
 class _SandboxInfo(TypedDict):
     available: bool
-    """Whether a command was run in a sandbox of this kind."""
+    """Whether a command has been run in a sandbox of this kind."""
     mechanism: Literal["bubblewrap", "seatbelt"] | None
-    """What makes the sandbox; null where there is nothing."""
+    """The sandbox mechanism; null if there is none."""
     mode: Literal["off", "workspace", "readOnly"]
     """The mode of the session."""
     network: Literal["off"] | Literal["all"] | list[str]
-    """What the session's commands may reach: nothing, all, or these domains."""
+    """The network access of the session's commands: none, all, or these domains."""
 
 
 class SandboxInfo(_SandboxInfo, total=False):
-    """What keeps commands and file tools inside, and whether this machine can do that."""
+    """The sandbox of commands and file tools, and whether it is available on this machine."""
 
     reason: str
     """Why it is not available."""
     remedy: str
-    """What to change so that it is."""
+    """How to make it available."""
 
 
 class _SessionClosed(TypedDict):
     type: Literal["session_closed"]
-    """The session is closed; the last frame with its handle."""
+    """The session is closed; no later frame has its handle."""
     sessionId: str
     """The handle of the session."""
     reason: Literal["closed", "idle", "drain", "error"]
-    """Whether a client closed it, nobody used it, the host drains, or its process ended."""
+    """Why: a client closed it, nobody used it, the host drains, or its process ended."""
 
 
 class SessionClosed(_SessionClosed, total=False):
@@ -5292,11 +5298,11 @@ class SessionHeader(_SessionHeader, total=False):
     parentSession: str
     """The file of the parent session."""
     workspace: SessionHeaderWorkspace
-    """The workspace that has the project folder; absent for the host's own machine."""
+    """The workspace that contains the project folder; absent for the host's own machine."""
 
 
 class SessionHeaderWorkspace(TypedDict):
-    """The workspace that has the project folder; absent for the host's own machine."""
+    """The workspace that contains the project folder; absent for the host's own machine."""
 
     id: str
     """The id of the workspace."""
@@ -5365,7 +5371,7 @@ class _SessionLostEvent(TypedDict):
 
 
 class SessionLostEvent(_SessionLostEvent, total=False):
-    """The session is no longer this host's to write; further prompts are refused."""
+    """This host may no longer write the session; further prompts are refused."""
 
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
@@ -5409,7 +5415,7 @@ class _SessionState(TypedDict):
     cost: float
     """Cost of the session in US dollars."""
     permissionMode: PermissionMode
-    """How tools are approved where no rule fits."""
+    """How calls are approved if no rule matches them."""
     pendingRequests: list[str]
     """The ids of the open host requests, oldest first."""
 
@@ -5424,7 +5430,7 @@ class SessionState(_SessionState, total=False):
     workspace: WorkspaceState
     """Where the tools act."""
     pausedPromptId: str
-    """The prompt that is paused, and goes on with `resume`."""
+    """The paused prompt, which continues with `resume`."""
 
 
 class _SessionStats(TypedDict):
@@ -5519,12 +5525,12 @@ class SessionStatsSubagents(TypedDict):
 class _SessionStoreStatusEvent(TypedDict):
     type: Literal["session_store_status"]
     status: Literal["waiting", "ok"]
-    """Whether a write takes long, or has succeeded after all."""
+    """Whether a write is taking long, or has finally succeeded."""
 
 
 class SessionStoreStatusEvent(_SessionStoreStatusEvent, total=False):
-    """The store of the session is slow, or no longer is; what it has not acknowledged is held
-    back.
+    """The session's store has become slow, or has recovered; events wait until the store has
+    acknowledged them.
     """
 
     sessionId: str
@@ -5583,7 +5589,7 @@ class SetActiveToolsResponse(_SetActiveToolsResponse, total=False):
     """Answers `set_active_tools`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5611,7 +5617,7 @@ class SetAutoCompactionResponse(_SetAutoCompactionResponse, total=False):
     """Answers `set_auto_compaction`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5639,7 +5645,7 @@ class SetAutoRetryResponse(_SetAutoRetryResponse, total=False):
     """Answers `set_auto_retry`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5688,7 +5694,7 @@ class SetBudgetResponse(_SetBudgetResponse, total=False):
     """Answers `set_budget`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5710,7 +5716,7 @@ class SetEventFilterData(TypedDict):
     """The result of the command."""
 
     events: list[str] | None
-    """The event types that are sent now; null for all."""
+    """The event types that are now sent; null for all."""
 
 
 class _SetEventFilterResponse(TypedDict):
@@ -5723,7 +5729,7 @@ class SetEventFilterResponse(_SetEventFilterResponse, total=False):
     """Answers `set_event_filter`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     data: SetEventFilterData
     """The result of the command."""
     sessionId: str
@@ -5733,7 +5739,7 @@ class SetEventFilterResponse(_SetEventFilterResponse, total=False):
 class _SetFastModeCommand(TypedDict):
     type: Literal["set_fast_mode"]
     enabled: bool
-    """Whether it is wanted."""
+    """Whether to enable it."""
 
 
 class SetFastModeCommand(_SetFastModeCommand, total=False):
@@ -5747,9 +5753,9 @@ class SetFastModeData(TypedDict):
     """The result of the command."""
 
     enabled: bool
-    """Whether it is wanted."""
+    """Whether to enable it."""
     active: bool
-    """Whether replies are faster."""
+    """Whether replies are faster now."""
 
 
 class _SetFastModeResponse(TypedDict):
@@ -5764,7 +5770,7 @@ class SetFastModeResponse(_SetFastModeResponse, total=False):
     """Answers `set_fast_mode`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5792,7 +5798,7 @@ class SetFollowUpModeResponse(_SetFollowUpModeResponse, total=False):
     """Answers `set_follow_up_mode`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5814,7 +5820,7 @@ class SetHostToolsCommand(_SetHostToolsCommand, total=False):
 
 class _SetHostToolsCommandTools(TypedDict):
     name: str
-    """The name the model calls it by: letters, digits, `_` and `-`."""
+    """The name by which the model calls it: letters, digits, `_` and `-`."""
     description: str
     """What the tool does, for the model."""
     parameters: dict[str, Any]
@@ -5823,17 +5829,19 @@ class _SetHostToolsCommandTools(TypedDict):
 
 class SetHostToolsCommandTools(_SetHostToolsCommandTools, total=False):
     label: str
-    """A short name to show."""
+    """A short display name."""
     readOnly: bool
-    """Whether it changes nothing, so that permissions do not ask before it."""
+    """Whether it changes nothing, so that no approval is required."""
     openWorld: bool
-    """Whether its results may hold text that others wrote: models read them in a fence, as data."""
+    """Whether its results may contain text from others, which models receive in a fence, as
+    data.
+    """
     timeoutMs: float
     """How long a call may take, in ms; no limit if absent."""
     deferLoading: bool
-    """Whether it is left out of requests until the model finds it with `tool_search`."""
+    """Whether it is omitted from requests until the model finds it with `tool_search`."""
     subagents: bool
-    """Whether subagents get it, too; their calls carry an `agentId`."""
+    """Whether subagents also get it; their calls have an `agentId`."""
 
 
 class SetHostToolsData(TypedDict):
@@ -5855,7 +5863,7 @@ class SetHostToolsResponse(_SetHostToolsResponse, total=False):
     """Answers `set_host_tools`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5882,11 +5890,11 @@ class _SetHostUriSchemesCommandSchemes(TypedDict):
 
 class SetHostUriSchemesCommandSchemes(_SetHostUriSchemesCommandSchemes, total=False):
     description: str
-    """What it is about, for people."""
+    """What the scheme is for, as a text for people."""
     writable: bool
     """Whether its URIs can be written, too."""
     immutable: bool
-    """Whether what its URIs name never changes."""
+    """Whether the content of its URIs never changes."""
 
 
 class SetHostUriSchemesData(TypedDict):
@@ -5908,7 +5916,7 @@ class SetHostUriSchemesResponse(_SetHostUriSchemesResponse, total=False):
     """Answers `set_host_uri_schemes`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5936,7 +5944,7 @@ class SetInterruptModeResponse(_SetInterruptModeResponse, total=False):
     """Answers `set_interrupt_mode`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -5966,7 +5974,7 @@ class SetLabelResponse(_SetLabelResponse, total=False):
     """Answers `set_label`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6001,20 +6009,20 @@ class _SetMcpServersDataServers(TypedDict):
     source: Literal["user", "project", "session", "extension"]
     """Where it is configured."""
     transport: Literal["stdio", "http", "sse"]
-    """How it is reached."""
+    """The transport."""
     status: Literal["disabled", "idle", "connecting", "connected", "needs_auth", "restarting", "failed"]
-    """What it is doing."""
+    """The status."""
     exposure: Literal["direct", "deferred", "hidden"]
-    """How the model reaches its tools."""
+    """How the model can use its tools."""
     restarts: int
-    """How often it was started again."""
+    """The number of restarts."""
     tools: list[SetMcpServersDataServersTools]
-    """Its tools, as far as they can be offered."""
+    """The tools that can be offered."""
 
 
 class SetMcpServersDataServers(_SetMcpServersDataServers, total=False):
     error: str
-    """Why it does not work."""
+    """The reason if it does not work."""
 
 
 class _SetMcpServersDataServersTools(TypedDict):
@@ -6023,21 +6031,21 @@ class _SetMcpServersDataServersTools(TypedDict):
     serverName: str
     """The name the server uses."""
     exposure: Literal["direct", "deferred", "hidden"]
-    """How the model reaches it."""
+    """How the model can use it."""
 
 
 class SetMcpServersDataServersTools(_SetMcpServersDataServersTools, total=False):
     annotations: dict[str, Any]
-    """What the server says about its effects; nothing checks it."""
+    """The server's own claims about its effects; they are not verified."""
     _meta: SetMcpServersDataServersTools_meta
-    """What a client needs to show the app of the tool, as the server has sent it."""
+    """The data that a client needs to show the tool's app, as sent by the server."""
 
 
 class SetMcpServersDataServersTools_meta(TypedDict):
-    """What a client needs to show the app of the tool, as the server has sent it."""
+    """The data that a client needs to show the tool's app, as sent by the server."""
 
     ui: dict[str, Any]
-    """Of MCP Apps: `resourceUri`, `visibility` and what else the server says."""
+    """Members of MCP Apps: `resourceUri`, `visibility` and whatever else the server sends."""
 
 
 class _SetMcpServersResponse(TypedDict):
@@ -6052,7 +6060,7 @@ class SetMcpServersResponse(_SetMcpServersResponse, total=False):
     """Answers `set_mcp_servers`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6084,7 +6092,7 @@ class SetModelResponse(_SetModelResponse, total=False):
     """Answers `set_model`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6101,7 +6109,7 @@ class SetPermissionsCommand(_SetPermissionsCommand, total=False):
     id: str | int | None
     """Comes back in the response as it was sent."""
     mode: PermissionMode
-    """How tools are approved where no rule fits."""
+    """How calls are approved if no rule matches them."""
     rules: list[PermissionRule]
     """The session's own rules."""
     onTimeout: OnTimeout
@@ -6114,9 +6122,9 @@ class SetPermissionsData(TypedDict):
     """The result of the command."""
 
     mode: PermissionMode
-    """How tools are approved where no rule fits."""
+    """How calls are approved if no rule matches them."""
     rules: list[SourcedRule]
-    """The rules of all sources."""
+    """The rules from all sources."""
     onTimeout: OnTimeout
     """What happens to an approval that nobody answers."""
     timeoutMs: float
@@ -6135,7 +6143,7 @@ class SetPermissionsResponse(_SetPermissionsResponse, total=False):
     """Answers `set_permissions`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6163,7 +6171,7 @@ class SetQueueModeResponse(_SetQueueModeResponse, total=False):
     """Answers `set_queue_mode`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6191,7 +6199,7 @@ class SetSessionNameResponse(_SetSessionNameResponse, total=False):
     """Answers `set_session_name`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6219,7 +6227,7 @@ class SetSteeringModeResponse(_SetSteeringModeResponse, total=False):
     """Answers `set_steering_mode`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6258,7 +6266,7 @@ class SetSubagentSubscriptionResponse(_SetSubagentSubscriptionResponse, total=Fa
     """Answers `set_subagent_subscription`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6286,7 +6294,7 @@ class SetThinkingLevelResponse(_SetThinkingLevelResponse, total=False):
     """Answers `set_thinking_level`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6400,7 +6408,7 @@ class SetTodosResponse(_SetTodosResponse, total=False):
     """Answers `set_todos`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6408,9 +6416,7 @@ class SetTodosResponse(_SetTodosResponse, total=False):
 class _SetToolExecutionCommand(TypedDict):
     type: Literal["set_tool_execution"]
     mode: ToolExecutionMode
-    """`parallel` starts all calls together, except that those that write one file keep their
-    order.
-    """
+    """`parallel` starts all calls together, but calls that write the same file keep their order."""
 
 
 class SetToolExecutionCommand(_SetToolExecutionCommand, total=False):
@@ -6430,7 +6436,7 @@ class SetToolExecutionResponse(_SetToolExecutionResponse, total=False):
     """Answers `set_tool_execution`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6439,9 +6445,11 @@ class ShellWorkspace(TypedDict):
     """A workspace behind a shell."""
 
     shell: list[str]
-    """A program and its arguments, to which one argument is added that a shell there runs."""
+    """A program and its arguments, to which one argument is appended: a command line for the
+    shell there.
+    """
     cwd: str
-    """The folder in which the work starts: absolute, in the notation of the place."""
+    """The initial working directory: absolute, in the notation of the workspace's platform."""
 
 
 class SourceImage(TypedDict):
@@ -6454,7 +6462,7 @@ class _SourcedRule(TypedDict):
     tool: str
     """The name of a tool, or a glob over names."""
     action: RuleAction
-    """What happens to a call that fits."""
+    """What happens to a matching call."""
     source: RuleSource
     """Whether it is from the user's or the project's settings, from this session, from the
     program that embeds it, or from that program's policy.
@@ -6462,15 +6470,15 @@ class _SourcedRule(TypedDict):
 
 
 class SourcedRule(_SourcedRule, total=False):
-    """A permission rule with its origin."""
+    """A permission rule with its source."""
 
     match: str
-    """A glob over the tool's path, or for `bash` over each command of the line; absent fits
-    every call.
+    """A glob over the tool's path, or for `bash` over each command of the line; if absent, every
+    call matches.
     """
     afterUntrusted: bool
-    """Whether it fits only once a result of foreign text came after the last message of a
-    person.
+    """Whether it matches only after a result with untrusted text since the last message of the
+    user.
     """
 
 
@@ -6496,14 +6504,14 @@ class SteerCommand(_SteerCommand, total=False):
     images: list[ImageInput]
     """Images for the model."""
     attachments: list[AttachmentInput]
-    """Files to send along; the model reads their text, and PDFs as they are where its endpoint
-    takes them.
+    """Files to attach; the model receives their text, or PDFs as files if its endpoint accepts
+    them.
     """
     resources: list[ResourceReference]
-    """Resources of MCP servers to send along; the host reads them."""
+    """Resources of MCP servers to attach; the host reads them."""
     verbatim: bool
-    """For text that a program forwards: no command, template, skill or `@file` in it is looked
-    at, and it counts as text from outside (`afterUntrusted` of permission rules).
+    """For text that a program forwards: commands, templates, skills and `@file` in it are not
+    expanded, and it counts as untrusted text (`afterUntrusted` of permission rules).
     """
 
 
@@ -6517,7 +6525,7 @@ class SteerResponse(_SteerResponse, total=False):
     """Answers `steer`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     data: PromptDisposition
     """The result of the command."""
     sessionId: str
@@ -6549,7 +6557,7 @@ class SteerSubagentResponse(_SteerSubagentResponse, total=False):
     """Answers `steer_subagent`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -6586,7 +6594,7 @@ class _SubagentEventEvent(TypedDict):
 
 
 class SubagentEventEvent(_SubagentEventEvent, total=False):
-    """An event of a subagent's own session, as `set_subagent_subscription` asked for."""
+    """An event of a subagent's own session, as requested with `set_subagent_subscription`."""
 
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
@@ -6605,34 +6613,34 @@ class SubagentEventEventEvent(TypedDict):
 
 class _SubagentInfo(TypedDict):
     id: str
-    """Its id; that of a nested one is its path, as in `a/b`."""
+    """The id; that of a nested subagent is its path, as in `a/b`."""
     agent: str
-    """The name of its agent."""
+    """The name of the agent definition."""
     description: str
-    """What it does, in the words of its caller; empty if those are missing."""
+    """The caller's description of the task; empty if there is none."""
     status: Literal["running", "completed", "failed", "aborted", "timed_out", "budget_exceeded", "interrupted"]
-    """Whether it runs, or how it ended last; `interrupted`: with its host."""
+    """Whether it is running, or how it last ended; `interrupted` means that its host ended."""
     startedAt: int
     """When it was first started, in ms since the epoch."""
     usage: SubagentInfoUsage
-    """What it has used in all."""
+    """The total resources used."""
     background: bool
-    """Whether its caller did not wait for it."""
+    """Whether it runs in the background, so that its caller did not wait."""
 
 
 class SubagentInfo(_SubagentInfo, total=False):
     """A subagent of a session, running or not."""
 
     endedAt: int
-    """When it ended last, in ms since the epoch."""
+    """When it last ended, in ms since the epoch."""
     sessionFile: str
-    """Its session file, once that is known."""
+    """The session file, once it is known."""
     toolCallId: str
-    """The call that started or resumed it last."""
+    """The call that last started or resumed it."""
 
 
 class SubagentInfoUsage(TypedDict):
-    """What it has used in all."""
+    """The total resources used."""
 
     inputTokens: int
     """Input tokens, without cached ones."""
@@ -6647,9 +6655,9 @@ class SubagentInfoUsage(TypedDict):
     costUsd: float
     """The cost, in US dollars."""
     toolCalls: int
-    """Calls of tools."""
+    """The number of tool calls."""
     subagents: int
-    """Subagents that it started."""
+    """The number of subagents that it started."""
 
 
 class _SubagentStartEvent(TypedDict):
@@ -6788,7 +6796,7 @@ class SwitchSessionResponse(_SwitchSessionResponse, total=False):
     """Answers `switch_session`."""
 
     id: str | int
-    """Comes back in the response as it was sent."""
+    """Returned in the response as it was sent."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
 
@@ -7001,13 +7009,13 @@ class TokenTotals(TypedDict):
     cacheWrite: int
     """Tokens written to the vendor's cache."""
     total: int
-    """All tokens together."""
+    """The sum of all tokens."""
 
 
 class _ToolCall(TypedDict):
     type: Literal["toolCall"]
     id: str
-    """The id that its result refers to."""
+    """The id to which its result refers."""
     name: str
     """The name of the tool."""
     arguments: dict[str, Any]
@@ -7020,8 +7028,8 @@ class ToolCall(_ToolCall, total=False):
     thoughtSignature: str
     """An opaque token of the vendor, sent back unchanged."""
     argumentsError: str
-    """The raw text of arguments that never parsed. Such a call is answered with a validation
-    error and not run.
+    """The raw text of arguments that could not be parsed. The call is not run; its result is a
+    validation error.
     """
 
 
@@ -7109,7 +7117,7 @@ class ToolResult(_ToolResult, total=False):
     usage: Usage
     """Tokens and cost of model calls the tool made itself."""
     terminate: bool
-    """Ends the run without another request to the model, if every result of the batch asks for
+    """Ends the run without another request to the model, if every result of the batch requests
     it.
     """
 
@@ -7293,7 +7301,7 @@ class Usage(_Usage, total=False):
     """
 
     totalTokens: int
-    """All tokens together."""
+    """The sum of all tokens."""
     reasoning: int
     """The part of `output` spent on reasoning."""
     cacheWrite1h: int
@@ -7312,7 +7320,7 @@ class UsageCost(TypedDict):
     cacheWrite: float
     """US dollars for tokens written to the cache."""
     total: float
-    """The sum of all."""
+    """The sum of these costs."""
 
 
 class _UserMessage(TypedDict):
@@ -7327,9 +7335,9 @@ class UserMessage(_UserMessage, total=False):
     """A message of the user, or of the client on their behalf."""
 
     attachments: list[Attachment]
-    """The files that were sent along, with the text extracted from them."""
+    """The attached files, with the text extracted from them."""
     verbatim: Literal[True]
-    """A program forwarded it: no person of the session wrote it."""
+    """Whether a program forwarded it, so that no user of the session wrote it."""
 
 
 class _VerificationAttemptResult(TypedDict):
@@ -7397,9 +7405,9 @@ class VerificationResult(_VerificationResult, total=False):
 class _WorkspaceCallFrame(TypedDict):
     type: Literal["workspace_call"]
     id: str
-    """Comes back in the result and the output."""
+    """Repeated in the result and the output."""
     workspaceId: str
-    """The workspace that is meant."""
+    """The id of the workspace."""
     method: str
     """A method of the exec server."""
     params: dict[str, Any]
@@ -7445,18 +7453,18 @@ class _WorkspaceOutputFrame(TypedDict):
 
 
 class WorkspaceOutputFrame(_WorkspaceOutputFrame, total=False):
-    """Output of a command in a workspace of the client, or its end."""
+    """Output of a command in a client's workspace, or its end."""
 
     stream: Literal["stdout", "stderr"]
     """Where the output came from."""
     data: str
     """The output in base64."""
     exitCode: int | None
-    """How the command ended; null when a signal ended it."""
+    """The exit code; null if a signal ended it."""
     signal: str
     """The signal that ended it."""
     timedOut: bool
-    """Whether its time limit was over."""
+    """Whether it exceeded its time limit."""
 
 
 class _WorkspaceResultFrame(TypedDict):
@@ -7466,7 +7474,7 @@ class _WorkspaceResultFrame(TypedDict):
 
 
 class WorkspaceResultFrame(_WorkspaceResultFrame, total=False):
-    """The answer to a call of a workspace: `result` or `error`."""
+    """The answer to a workspace call: `result` or `error`."""
 
     result: Any
     """By method, as in `ExecServerResults`."""
@@ -7476,23 +7484,23 @@ class WorkspaceResultFrame(_WorkspaceResultFrame, total=False):
 
 class _WorkspaceResultFrameError(TypedDict):
     code: str
-    """What went wrong, as in `ExecServerFailure`."""
+    """The error code, as in `ExecServerFailure`."""
     message: str
-    """The same in words."""
+    """The error message."""
 
 
 class WorkspaceResultFrameError(_WorkspaceResultFrameError, total=False):
     """Why it failed."""
 
     path: str
-    """The path that it is about."""
+    """The affected path."""
 
 
 class WorkspaceState(TypedDict):
     """Where the tools of a session act."""
 
     id: str
-    """Names the place across sessions; `local` is the host's own machine."""
+    """Identifies the workspace across sessions; `local` is the host's own machine."""
     kind: Literal["local", "command", "shell", "client", "object"]
     """The host's own machine, a program, a shell, the client, or an object of the library."""
     cwd: str
@@ -7513,7 +7521,7 @@ class WorkspaceStatusEvent(_WorkspaceStatusEvent, total=False):
     """The workspace can no longer be reached, or can again."""
 
     reason: str
-    """Why it is lost."""
+    """Why it cannot be reached."""
     sessionId: str
     """The handle of the session, in a host with `--sessions`."""
     promptId: str
@@ -7570,7 +7578,7 @@ AssistantMessageEvent: TypeAlias = Union[
 
 
 AttachmentInput: TypeAlias = Attachment | AttachmentData
-"""A file as clients may send it: in the documented form, or as its bytes alone."""
+"""A file as clients may send it: in the documented form, or only its bytes."""
 
 
 BudgetViolationReason: TypeAlias = Literal[
@@ -7961,11 +7969,11 @@ KnownSessionEntry: TypeAlias = Union[
 
 
 OnTimeout: TypeAlias = Literal["deny", "cancel"]
-"""What happens to an approval that nobody answers: the call fails, or the run ends too."""
+"""What happens to an unanswered approval: the call fails, or the run ends as well."""
 
 
 OutputStatus: TypeAlias = Literal["valid", "invalid", "absent"]
-"""Whether the answer to a prompt with an output schema fits it."""
+"""Whether the answer to a prompt with an output schema fits the schema."""
 
 
 PendingRequest: TypeAlias = Union[
@@ -7982,7 +7990,7 @@ PendingRequest: TypeAlias = Union[
 
 
 PermissionMode: TypeAlias = Literal["all", "acceptEdits", "ask", "readOnly"]
-"""How strict a session is where no rule fits."""
+"""How strict a session is with calls that no rule matches."""
 
 
 PromptStatus: TypeAlias = Literal["completed", "aborted", "error", "handled", "paused"]
@@ -8095,7 +8103,7 @@ RuleAction: TypeAlias = Literal["allow", "ask", "deny"]
 
 
 RuleSource: TypeAlias = Literal["user", "project", "session", "host", "policy"]
-"""Where a rule comes from."""
+"""The source of a rule."""
 
 
 StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
@@ -8103,8 +8111,8 @@ StopReason: TypeAlias = Literal["stop", "length", "toolUse", "error", "aborted"]
 
 
 StreamForm: TypeAlias = Literal["full", "delta"]
-"""How replies are streamed. `full`: every `message_update` carries `message` and `partial`.
-`delta`: neither, but `usage`; linear in the length of a reply.
+"""How replies are streamed. `full`: every `message_update` contains `message` and `partial`.
+`delta`: it contains neither, but `usage`; linear in the length of a reply.
 """
 
 
@@ -8113,8 +8121,8 @@ ThinkingLevel: TypeAlias = Literal["off", "minimal", "low", "medium", "high", "x
 
 
 ToolExecutionMode: TypeAlias = Literal["sequential", "parallel"]
-"""Whether the tool calls of a reply run one after the other, except for neighbours that only
-read, or all together, except for those that write one file.
+"""Whether the tool calls of a reply run one after the other (except for adjacent calls that only
+read) or all together (except for calls that write the same file).
 """
 
 

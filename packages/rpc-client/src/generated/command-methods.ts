@@ -10,24 +10,24 @@ export interface CommandMethods {
    * @param message - The user's text. A `/name` at its beginning runs a command, a template or a
    *   skill.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
-   *   are where its endpoint takes them.
-   * @param options.resources - Resources of MCP servers to send along; the host reads them.
-   * @param options.verbatim - For text that a program forwards: no command, template, skill or
-   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-   *   rules).
+   * @param options.attachments - Files to attach; the model receives their text, or PDFs as files if
+   *   its endpoint accepts them.
+   * @param options.resources - Resources of MCP servers to attach; the host reads them.
+   * @param options.verbatim - For text that a program forwards: commands, templates, skills and
+   *   `@file` in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+   *   permission rules).
    * @param options.streamingBehavior - How to queue the message during a run. Without it, a prompt
    *   is refused during a run.
-   * @param options.promptId - The id of the prompt; made by the host by default. One that the
-   *   session has starts nothing.
-   * @param options.resume - With the `promptId` of a prompt whose run ended with its host: the run
-   *   goes on where it was. If it had ended before, its `prompt_result` is sent.
-   * @param options.until - How far the prompt goes before it pauses; counted from 0 again when it is
+   * @param options.promptId - The id of the prompt; by default, the host creates one. If the session
+   *   already has a prompt with this id, nothing starts.
+   * @param options.resume - Together with the `promptId` of a prompt whose run ended with its host:
+   *   continues the run where it stopped. If the run had already ended, its `prompt_result` is sent.
+   * @param options.until - The limits at which the prompt pauses; counted from 0 again when it is
    *   resumed.
-   * @param options.outputSchema - A JSON Schema for the answer, which comes as `output` of the
+   * @param options.outputSchema - A JSON Schema for the answer, which is sent as `output` of the
    *   prompt's `prompt_result`.
-   * @param options.traceparent - The span that the run belongs to, as in W3C Trace Context, where
-   *   spans are made; a malformed one is ignored.
+   * @param options.traceparent - The parent span of the run, as in W3C Trace Context, if spans are
+   *   recorded; a malformed value is ignored.
    */
   prompt(message: string, options?: Omit<Params<"prompt">, "message">): Promise<Result<"prompt">>;
 
@@ -37,12 +37,12 @@ export interface CommandMethods {
    *
    * @param message - The user's text.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
-   *   are where its endpoint takes them.
-   * @param options.resources - Resources of MCP servers to send along; the host reads them.
-   * @param options.verbatim - For text that a program forwards: no command, template, skill or
-   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-   *   rules).
+   * @param options.attachments - Files to attach; the model receives their text, or PDFs as files if
+   *   its endpoint accepts them.
+   * @param options.resources - Resources of MCP servers to attach; the host reads them.
+   * @param options.verbatim - For text that a program forwards: commands, templates, skills and
+   *   `@file` in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+   *   permission rules).
    */
   steer(message: string, options?: Omit<Params<"steer">, "message">): Promise<Result<"steer">>;
 
@@ -51,12 +51,12 @@ export interface CommandMethods {
    *
    * @param message - The user's text.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
-   *   are where its endpoint takes them.
-   * @param options.resources - Resources of MCP servers to send along; the host reads them.
-   * @param options.verbatim - For text that a program forwards: no command, template, skill or
-   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-   *   rules).
+   * @param options.attachments - Files to attach; the model receives their text, or PDFs as files if
+   *   its endpoint accepts them.
+   * @param options.resources - Resources of MCP servers to attach; the host reads them.
+   * @param options.verbatim - For text that a program forwards: commands, templates, skills and
+   *   `@file` in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+   *   permission rules).
    */
   followUp(message: string, options?: Omit<Params<"follow_up">, "message">): Promise<Result<"follow_up">>;
 
@@ -65,12 +65,12 @@ export interface CommandMethods {
    *
    * @param message - The user's text.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
-   *   are where its endpoint takes them.
-   * @param options.resources - Resources of MCP servers to send along; the host reads them.
-   * @param options.verbatim - For text that a program forwards: no command, template, skill or
-   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-   *   rules).
+   * @param options.attachments - Files to attach; the model receives their text, or PDFs as files if
+   *   its endpoint accepts them.
+   * @param options.resources - Resources of MCP servers to attach; the host reads them.
+   * @param options.verbatim - For text that a program forwards: commands, templates, skills and
+   *   `@file` in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+   *   permission rules).
    */
   queueMessage(message: string, options?: Omit<Params<"queue_message">, "message">): Promise<Result<"queue_message">>;
 
@@ -79,12 +79,12 @@ export interface CommandMethods {
    *
    * @param message - The user's text.
    * @param options.images - Images for the model.
-   * @param options.attachments - Files to send along; the model reads their text, and PDFs as they
-   *   are where its endpoint takes them.
-   * @param options.resources - Resources of MCP servers to send along; the host reads them.
-   * @param options.verbatim - For text that a program forwards: no command, template, skill or
-   *   `@file` in it is looked at, and it counts as text from outside (`afterUntrusted` of permission
-   *   rules).
+   * @param options.attachments - Files to attach; the model receives their text, or PDFs as files if
+   *   its endpoint accepts them.
+   * @param options.resources - Resources of MCP servers to attach; the host reads them.
+   * @param options.verbatim - For text that a program forwards: commands, templates, skills and
+   *   `@file` in it are not expanded, and it counts as untrusted text (`afterUntrusted` of
+   *   permission rules).
    */
   abortAndPrompt(message: string, options?: Omit<Params<"abort_and_prompt">, "message">): Promise<Result<"abort_and_prompt">>;
 
@@ -175,9 +175,10 @@ export interface CommandMethods {
    * `open_url`. Answered when the login is stored.
    *
    * @param provider - The id of the provider.
-   * @param method - Default `device` where the provider has it, since the browser may be on another
-   *   machine.
-   * @param options.providerId - The same, as clients of oh-my-pi 18 name it.
+   * @param method - By default `device` if the provider supports it, because the browser may be on
+   *   another machine.
+   * @param options.providerId - The same as `provider`, under the name that clients of oh-my-pi 18
+   *   use.
    */
   login(provider?: string, method?: "oauth" | "device" | "key", options?: Omit<Params<"login">, "provider" | "method">): Promise<Result<"login">>;
 
@@ -212,7 +213,7 @@ export interface CommandMethods {
   /**
    * Sets whether the tool calls of a reply run one after the other or all together.
    *
-   * @param mode - `parallel` starts all calls together, except that those that write one file keep
+   * @param mode - `parallel` starts all calls together, but calls that write the same file keep
    *   their order.
    */
   setToolExecution(mode: Params<"set_tool_execution">["mode"]): Promise<Result<"set_tool_execution">>;
@@ -274,7 +275,7 @@ export interface CommandMethods {
    * Returns the output of a background job from an offset on; of more than 50 KB, the end.
    *
    * @param jobId - The id of the job.
-   * @param offset - Where to begin, in bytes since the start of the job; 0 by default.
+   * @param offset - The start of the output, in bytes since the start of the job; 0 by default.
    */
   jobOutput(jobId: string, offset?: number): Promise<Result<"job_output">>;
 
@@ -299,9 +300,10 @@ export interface CommandMethods {
    * Returns the messages of a subagent's conversation, running or not.
    *
    * @param subagentId - The subagent; a nested one by its path.
-   * @param since - Only messages after the entry of this id.
-   * @param options.sessionFile - Its session file instead, as clients of oh-my-pi 18 name it.
-   * @param options.fromByte - Only lines of that file from this byte on; the answer then has them.
+   * @param since - Only messages after the entry with this id.
+   * @param options.sessionFile - The session file instead, as clients of oh-my-pi 18 use.
+   * @param options.fromByte - Only lines of that file from this byte offset on; the answer then
+   *   contains lines.
    */
   getSubagentMessages(subagentId?: string, since?: string, options?: Omit<Params<"get_subagent_messages">, "subagentId" | "since">): Promise<Result<"get_subagent_messages">>;
 
@@ -325,7 +327,7 @@ export interface CommandMethods {
    * model is not told.
    *
    * @param subagentId - The subagent; a nested one by its path.
-   * @param message - What it is to do.
+   * @param message - The new task.
    */
   resumeSubagent(subagentId: string, message: string): Promise<Result<"resume_subagent">>;
 
@@ -346,15 +348,15 @@ export interface CommandMethods {
    * Summarizes the conversation and goes on from the summary, as compact does; null if there is
    * nothing to summarize.
    *
-   * @param customInstructions - What the summary should pay attention to.
+   * @param customInstructions - What to focus on in the summary.
    */
   handoff(customInstructions?: string): Promise<Result<"handoff">>;
 
   /**
    * Returns messages of the conversation, some at a time.
    *
-   * @param options.cursor - The `nextCursor` of the page before; the first page if absent.
-   * @param options.limit - The most messages of this page; 256 by default.
+   * @param options.cursor - The `nextCursor` of the previous page; the first page if absent.
+   * @param options.limit - The maximum number of messages on this page; 256 by default.
    */
   getMessagesPage(options?: Params<"get_messages_page">): Promise<Result<"get_messages_page">>;
 
@@ -366,14 +368,14 @@ export interface CommandMethods {
   /**
    * Takes note that the client wants faster replies; no provider here has such a mode.
    *
-   * @param enabled - Whether it is wanted.
+   * @param enabled - Whether to enable it.
    */
   setFastMode(enabled: boolean): Promise<Result<"set_fast_mode">>;
 
   /**
    * Agrees on the version of oh-my-pi's protocol; there is only version 1.
    *
-   * @param protocolVersion - The version that the client wants.
+   * @param protocolVersion - The requested version.
    */
   negotiateProtocol(protocolVersion: number): Promise<Result<"negotiate_protocol">>;
 
@@ -436,7 +438,7 @@ export interface CommandMethods {
    * Changes the permissions of this session; what is absent stays, and `rules` replaces the
    * session's own. Open approvals are judged again.
    *
-   * @param options.mode - How tools are approved where no rule fits.
+   * @param options.mode - How calls are approved if no rule matches them.
    * @param options.rules - The session's own rules.
    * @param options.onTimeout - What happens to an approval that nobody answers.
    * @param options.timeoutMs - How long an approval waits, in ms; 0 for no limit.
@@ -579,8 +581,8 @@ export interface CommandMethods {
    * project.
    *
    * @param options.all - Whether to list the sessions of every project.
-   * @param options.saved - In a host with many sessions: those saved in files, of every project, or
-   *   in the host's store, instead of the open ones.
+   * @param options.saved - In a host with many sessions: lists the saved sessions (in files, of
+   *   every project, or in the host's store) instead of the open ones.
    */
   listSessions(options?: Params<"list_sessions">): Promise<Result<"list_sessions">>;
 
@@ -594,7 +596,7 @@ export interface CommandMethods {
   /**
    * Writes the session as one HTML page and returns its path.
    *
-   * @param outputPath - Where to write the page; by default, in the project folder.
+   * @param outputPath - The path of the page; by default, in the project folder.
    */
   exportHtml(outputPath?: string): Promise<Result<"export_html">>;
 
@@ -603,7 +605,7 @@ export interface CommandMethods {
    * trajectory (ATIF) with its subagents.
    *
    * @param format - The format of the file.
-   * @param outputPath - Where to write it; by default, in the project folder.
+   * @param outputPath - The path of the file; by default, in the project folder.
    */
   exportSession(format: "html" | "jsonl" | "markdown" | "atif", outputPath?: string): Promise<Result<"export_session">>;
 
@@ -617,12 +619,13 @@ export interface CommandMethods {
    * Refused during a run.
    *
    * @param entryId - The entry id of the user message to go back to.
-   * @param options.checkpointId - The checkpoint to go back to, or the rewind to take back; instead
-   *   of `entryId`.
-   * @param options.files - Whether to take back files; true by default.
+   * @param options.checkpointId - The checkpoint to go back to, or the rewind to undo; instead of
+   *   `entryId`.
+   * @param options.files - Whether to restore files; true by default.
    * @param options.conversation - Whether the conversation continues from before the message; false
    *   by default.
-   * @param options.dryRun - Whether to return the same and change nothing; false by default.
+   * @param options.dryRun - Whether to return the same result without changing anything; false by
+   *   default.
    */
   rewind(entryId?: string, options?: Omit<Params<"rewind">, "entryId">): Promise<Result<"rewind">>;
 
@@ -630,12 +633,12 @@ export interface CommandMethods {
    * Optional first command: chooses the dialect, the stream form and the events to send, and allows
    * additive fields in responses and events.
    *
-   * @param options.protocol - The dialect to speak.
+   * @param options.protocol - The dialect to use.
    * @param options.stream - The form in which replies are streamed.
-   * @param options.mergeMs - How long deltas of one block may wait to leave as one, in ms: 0 to 100,
-   *   25 unless said. With 0, each leaves as it comes while the client keeps up.
+   * @param options.mergeMs - How long deltas of one block may be held back to be sent as one, in ms:
+   *   0 to 100, 25 by default. With 0, each is sent at once while the client keeps up.
    * @param options.rewind - Whether files are recorded before a prompt changes them, so that
-   *   `rewind` can take it back.
+   *   `rewind` can revert the changes.
    * @param options.clientInfo - The client's name and version.
    * @param options.events - The event types to send; null for all.
    * @param options.capabilities - What the client can do.
@@ -669,27 +672,28 @@ export interface CommandMethods {
    *
    * @param options.cwd - The project folder, absolute; by default that of the session file, of the
    *   workspace, or of the host.
-   * @param options.workspace - Where the tools act: a name from the user's settings, or how it is
-   *   reached; by default here.
+   * @param options.workspace - Where the tools act: a name from the user's settings, or how to reach
+   *   the workspace; by default, the host's machine.
    * @param options.sessionPath - The session file to continue, absolute; created if it does not
    *   exist.
    * @param options.durableSessionId - The id of the conversation to continue; created if there is
    *   none.
-   * @param options.projectKey - The project that the conversation belongs to in its store; by
-   *   default from the folder.
+   * @param options.projectKey - The project to which the conversation belongs in its store; by
+   *   default, derived from the folder.
    * @param options.provider - The provider of the model.
    * @param options.modelId - The model.
-   * @param options.fallbackModels - Models, as `provider/id`, that answer in this order when that
+   * @param options.fallbackModels - Models, as `provider/id`, to use in this order when the current
    *   one fails.
-   * @param options.resume - Whether a prompt whose host died goes on now; by default it waits for
+   * @param options.resume - Whether a prompt whose host died continues now; by default, it waits for
    *   `prompt` with `resume`.
    * @param options.thinkingLevel - The thinking level.
-   * @param options.secrets - Credentials that commands in the sandbox use and never see, besides
-   *   those of the settings.
+   * @param options.secrets - Credentials that commands in the sandbox can use but never see, in
+   *   addition to those of the settings.
    * @param options.environment - Added to the host's environment for this session; null removes a
    *   variable.
    * @param options.apiKey - A key for the provider, for this session only.
-   * @param options.approve - Whether to trust the session's folder; by default as saved.
+   * @param options.approve - Whether to trust the session's folder; by default, the saved decision
+   *   applies.
    */
   openSession(options?: Params<"open_session">): Promise<Result<"open_session">>;
 
@@ -704,18 +708,18 @@ export interface CommandMethods {
    * Sends the connection the frames of a session: with `after`, those after it first; then `live`.
    * If they are not kept any more, `resync` replaces them.
    *
-   * @param sessionId - The handle of the session; left out where a host has one session.
-   * @param options.streamId - The life of the session that `after` counts in; the current one by
+   * @param sessionId - The handle of the session; optional if the host has only one.
+   * @param options.streamId - The run of the session to which `after` refers; the current one by
    *   default.
-   * @param options.after - The number of the last frame that the client has; nothing old is sent
-   *   without it.
+   * @param options.after - The number of the last frame that the client has; without it, no earlier
+   *   frames are sent.
    */
   attach(sessionId?: string, options?: Omit<Params<"attach">, "sessionId">): Promise<Result<"attach">>;
 
   /**
    * Sends the connection no more frames of a session; the session goes on.
    *
-   * @param sessionId - The handle of the session; left out where a host has one session.
+   * @param sessionId - The handle of the session; optional if the host has only one.
    */
   detach(sessionId?: string): Promise<Result<"detach">>;
 
