@@ -784,7 +784,7 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> ResumeSubagentData:
-        """Goes on with the conversation of a subagent that has ended. Its end is an event; the
+        """Continues the conversation of a subagent that has ended. Its end is an event; the
         session's model is not told.
 
         `subagent_id`: The subagent; a nested one by its path.
@@ -876,7 +876,7 @@ class CommandMethods:
         *,
         timeout: float | None = None,
     ) -> SetFastModeData:
-        """Takes note that the client wants faster replies; no provider here has such a mode.
+        """Stores that the client wants faster replies; no provider here has such a mode.
 
         `enabled`: Whether to enable it.
         """
@@ -1050,9 +1050,7 @@ class CommandMethods:
         return data
 
     async def get_policy(self, *, timeout: float | None = None) -> GetPolicyData:
-        """Returns the policy that the host was started with: what nothing else that is said to
-        it can widen.
-        """
+        """Returns the policy that the host was started with: limits that nothing else can widen."""
         data: GetPolicyData = await self.request("get_policy", {}, timeout=timeout)
         return data
 

@@ -2641,9 +2641,7 @@ class _GetPolicyCommand(TypedDict):
 
 
 class GetPolicyCommand(_GetPolicyCommand, total=False):
-    """Returns the policy that the host was started with: what nothing else that is said to it
-    can widen.
-    """
+    """Returns the policy that the host was started with: limits that nothing else can widen."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""
@@ -5105,7 +5103,7 @@ class _ResumeSubagentCommand(TypedDict):
 
 
 class ResumeSubagentCommand(_ResumeSubagentCommand, total=False):
-    """Goes on with the conversation of a subagent that has ended. Its end is an event; the
+    """Continues the conversation of a subagent that has ended. Its end is an event; the
     session's model is not told.
     """
 
@@ -5743,7 +5741,7 @@ class _SetFastModeCommand(TypedDict):
 
 
 class SetFastModeCommand(_SetFastModeCommand, total=False):
-    """Takes note that the client wants faster replies; no provider here has such a mode."""
+    """Stores that the client wants faster replies; no provider here has such a mode."""
 
     id: str | int | None
     """Comes back in the response as it was sent."""

@@ -17,7 +17,7 @@ export async function writeSkills(
   const folders: string[] = [];
   for (const { name, description, content, files = [] } of skills) {
     if (!/^[\w-]+$/.test(name))
-      throw new HarnessError({ message: `${name} is no name of a skill` });
+      throw new HarnessError({ message: `${name} is not a valid skill name` });
     const folder = join(root, name);
     const head = `---\nname: ${name}\ndescription: ${JSON.stringify(description)}\n---\n\n`;
     await write(folder, "SKILL.md", head + content);

@@ -323,7 +323,7 @@ export interface CommandMethods {
   abortSubagent(subagentId: string): Promise<Result<"abort_subagent">>;
 
   /**
-   * Goes on with the conversation of a subagent that has ended. Its end is an event; the session's
+   * Continues the conversation of a subagent that has ended. Its end is an event; the session's
    * model is not told.
    *
    * @param subagentId - The subagent; a nested one by its path.
@@ -366,7 +366,7 @@ export interface CommandMethods {
   getAvailableCommands(): Promise<Result<"get_available_commands">>;
 
   /**
-   * Takes note that the client wants faster replies; no provider here has such a mode.
+   * Stores that the client wants faster replies; no provider here has such a mode.
    *
    * @param enabled - Whether to enable it.
    */
@@ -451,8 +451,7 @@ export interface CommandMethods {
   getPermissions(): Promise<Result<"get_permissions">>;
 
   /**
-   * Returns the policy that the host was started with: what nothing else that is said to it can
-   * widen.
+   * Returns the policy that the host was started with: limits that nothing else can widen.
    */
   getPolicy(): Promise<Result<"get_policy">>;
 

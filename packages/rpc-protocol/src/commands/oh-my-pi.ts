@@ -118,7 +118,7 @@ export const ohMyPiCommands = {
     awaitsSessionChange: true,
   }),
   set_fast_mode: command({
-    summary: "Takes note that the client wants faster replies; no provider here has such a mode.",
+    summary: "Stores that the client wants faster replies; no provider here has such a mode.",
     params: () =>
       z.object({
         /** Whether to enable it. */

@@ -47,7 +47,7 @@ export const permissionCommands = {
   }),
   get_policy: command({
     summary:
-      "Returns the policy that the host was started with: what nothing else that is said to it can widen.",
+      "Returns the policy that the host was started with: limits that nothing else can widen.",
     scope: "host",
     answersAtOnce: true,
     result: () =>

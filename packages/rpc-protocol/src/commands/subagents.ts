@@ -73,7 +73,7 @@ export const subagentCommands = {
   }),
   resume_subagent: command({
     summary:
-      "Goes on with the conversation of a subagent that has ended. Its end is an event; the session's model is not told.",
+      "Continues the conversation of a subagent that has ended. Its end is an event; the session's model is not told.",
     params: () =>
       z.object({
         /** The subagent; a nested one by its path. */
