@@ -49,26 +49,26 @@ ${markdownTable(vendorCells(data, before, vendor), 1)}
 
 # What sessions cost
 
-What the vendor charges for the same work with Tau and with pi: the cheapest of the releases named below that can do it. Each host, as it is
-installed and with its default tools, does scripted work: the model says the same, and the tools do the same. A server on this machine answers like the
-vendor and charges by its published rules for cached prompts and at the prices of the [catalogue](providers.md).
+This page compares what the vendor charges for the same work with Tau and with pi, in the cheapest release named below that can do it. Each host
+does scripted work, as installed and with its default tools: the model says the same, and the tools do the same. A server on this machine answers like
+the vendor and charges by its published rules for cached prompts and at the prices of the [catalogue](providers.md).
 
 - Date: ${data.date}
 - Hosts: ${data.tau}, ${data.peer}
 
-Tau's dollars as a share of pi's; of those of Tau at ${before.tau} where pi cannot do the work, marked with *:
+Tau's dollars as a share of pi's. Where pi cannot do the work, marked with *, the share is of the dollars of Tau at ${before.tau}:
 
 ${markdownTable(ratioCells(data, before), 1)}
 ${failures}
 ## How it is measured
 
 - \`createBillingServer\` of [\`@tau-agent/ai/testing\`](testing.md#what-requests-cost) names the source of each rule. Tokens are a quarter of the
-  characters, pictures are counted by the vendor's rule, and a cached prompt is always found while it lives, as no vendor promises.
-- OpenAI and Google publish ranges for how long they keep prompts: taken are five minutes and an hour.
-- Nobody waits for the minutes: the clocks of the server and of the host are put ahead in steps of five seconds, timers of the host
-  run by that clock, and what a host sends meanwhile to keep a cache is charged, too. A slow command runs until seven minutes have passed on it.
+  characters, pictures are counted by the vendor's rule, and a cached prompt is always found while it lives, which no vendor promises.
+- OpenAI and Google publish ranges for how long they keep prompts; the measurement uses five minutes and an hour.
+- Idle minutes are simulated: the clocks of the server and of the host are put ahead in steps of five seconds, and timers of the host run by
+  that clock. Requests that a host sends meanwhile to keep a cache are charged, too. A slow command runs until seven minutes have passed on that clock.
 - "80 turns" and "150 turns" have a window of 100 000 tokens.
-- The client does not say what it answers, as most do not: Tau's requests declare \`ask_user\`, about 90 tokens
+- Like most clients, the client does not say which host requests it answers. Tau's requests therefore declare \`ask_user\`, about 90 tokens
   ([questions](questions.md)), which no peer has.
 - To repeat it: \`npx -y pnpm@12 bench:bill\` ([how](../apps/bench/README.md#bill)).
 
