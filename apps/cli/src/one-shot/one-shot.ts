@@ -87,8 +87,8 @@ function showWaits(session: AgentSession): void {
 }
 
 /**
- * Prints what extensions have reported: information on stdout if the prompt was handled without a model,
- * everything else on stderr.
+ * Prints the notices of extensions: warnings and errors on stderr, and information on stdout if the prompt was
+ * handled without a model. Beside a reply, information is dropped.
  */
 async function printNotices(
   { status }: PromptResult,
