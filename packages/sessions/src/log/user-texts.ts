@@ -51,8 +51,8 @@ export class UserTexts {
   }
 
   /**
-   * The texts as the bytes of a JSON list. Texts of usual messages are copied from their file, and neither
-   * parsed nor kept (row `session-fork-messages`).
+   * The texts as the bytes of a JSON list. Texts of usual messages are copied from their file, and not
+   * parsed (row `session-fork-messages`). The bytes live as long as this object.
    */
   get json(): readonly Buffer[] {
     this.#json ??= this.#write();
