@@ -49,6 +49,21 @@ it("loads no expensive part of Node to answer initialize and get_state", () => {
   expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
 });
 
+/** The code of the program's first file and of those it imports. */
+function codeOfStart(): string[] {
+  const dist = new URL("../../dist/", import.meta.url);
+  const first = readFileSync(new URL("cli.js", dist), "utf8");
+  const imported = [...first.matchAll(/(?:from|import)"(\.\/[^"]+)"/g)];
+  return [first, ...imported.map(([, name = ""]) => readFileSync(new URL(name, dist), "utf8"))];
+}
+
+it("starts from three files, whose modules are not functions that set variables", () => {
+  const files = codeOfStart();
+  // The first names the other two: the program, and the helpers of esbuild.
+  expect(files).toHaveLength(3);
+  expect(files.join("").match(/\(\(\)=>\{"use strict";/g) ?? []).toEqual([]);
+});
+
 /** Texts in the code of MCP servers and of their library, wherever the bundle puts them. */
 const marks = { ours: "is being started again", library: "notifications/initialized" };
 
