@@ -1,4 +1,13 @@
-import { bytesOf, isAt, skipValue, skipWord, unsure } from "./json-bytes.ts";
+import { bytesOf, isAt, skipValue, skipWord } from "./json-bytes.ts";
+import {
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  openBrace,
+  openBracket,
+  unsure,
+} from "./json-marks.ts";
 
 /** Skips a value; see `json-bytes.ts`. */
 export type Skip = (bytes: Uint8Array, at: number) => number;
@@ -19,8 +28,6 @@ interface Followers {
   latest: Member | undefined;
   earlier: Member | undefined;
 }
-
-const [openBrace, closeBrace, comma, colon] = [0x7b, 0x7d, 0x2c, 0x3a];
 
 /** Skips objects of one kind, and notes which known members they have. */
 export class MemberScan<Name extends string> {
@@ -92,15 +99,15 @@ function expected(
 
 export function listOf(skip: Skip): Skip {
   return (bytes, at) => {
-    if (bytes[at] !== 0x5b) return unsure;
+    if (bytes[at] !== openBracket) return unsure;
     let next = at + 1;
-    if (bytes[next] === 0x5d) return at + 2;
+    if (bytes[next] === closeBracket) return at + 2;
     for (;;) {
       next = skip(bytes, next);
       if (next === unsure) return unsure;
-      if (bytes[next] !== 0x2c) break;
+      if (bytes[next] !== comma) break;
       next += 1;
     }
-    return bytes[next] === 0x5d ? next + 1 : unsure;
+    return bytes[next] === closeBracket ? next + 1 : unsure;
   };
 }

@@ -6,8 +6,8 @@ import {
   skipString,
   skipValue,
   skipWord,
-  unsure,
 } from "./json-bytes.ts";
+import { openBrace, quote, unsure } from "./json-marks.ts";
 import { listOf, MemberScan, type Skip } from "./member-scan.ts";
 import { ASSISTANT, FAILED } from "./scanned-role.ts";
 import { skipFinite, UsageScan } from "./usage-scan.ts";
@@ -130,7 +130,7 @@ export class MessageScan {
   }
 
   #skipContent(bytes: Uint8Array, at: number): number {
-    this.#isText = bytes[at] === 0x22;
+    this.#isText = bytes[at] === quote;
     return this.#isText ? skipString(bytes, at) : this.#skipBlocks(bytes, at);
   }
 
@@ -152,7 +152,7 @@ export class MessageScan {
 
   /** Results that a later host added to interrupted calls do not count as time of a run. */
   #skipDetails(bytes: Uint8Array, at: number): number {
-    return bytes[at] === 0x7b ? this.#details.skip(bytes, at) : skipValue(bytes, at);
+    return bytes[at] === openBrace ? this.#details.skip(bytes, at) : skipValue(bytes, at);
   }
 }
 

@@ -1,3 +1,5 @@
+import { colon, dot, minus, quote } from "./json-marks.ts";
+
 /** The length of a date as `toISOString` writes it, with its quotes. */
 export const TIME_LENGTH = '"2026-01-01T00:00:00.000Z"'.length;
 const DAY_MS = 86_400_000;
@@ -38,18 +40,16 @@ export function timeAt(bytes: Uint8Array, at: number): number {
 
 /** Whether the separators between the digits of a date are right. */
 function hasMarks(bytes: Uint8Array, at: number): boolean {
-  const dash = 0x2d;
-  const colon = 0x3a;
   return (
-    bytes[at] === 0x22 &&
-    bytes[at + 5] === dash &&
-    bytes[at + 8] === dash &&
+    bytes[at] === quote &&
+    bytes[at + 5] === minus &&
+    bytes[at + 8] === minus &&
     bytes[at + 11] === 0x54 &&
     bytes[at + 14] === colon &&
     bytes[at + 17] === colon &&
-    bytes[at + 20] === 0x2e &&
+    bytes[at + 20] === dot &&
     bytes[at + 24] === 0x5a &&
-    bytes[at + 25] === 0x22
+    bytes[at + 25] === quote
   );
 }
 

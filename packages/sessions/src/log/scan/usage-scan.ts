@@ -1,4 +1,5 @@
-import { numberIn, skipNumber, unsure } from "./json-bytes.ts";
+import { numberIn, skipNumber } from "./json-bytes.ts";
+import { unsure } from "./json-marks.ts";
 import { MemberScan, type Skip } from "./member-scan.ts";
 
 /** The index of each number of a usage in {@link UsageScan}. */

@@ -1,17 +1,16 @@
-import { bytesOf, isAt, skipString, unsure } from "./json-bytes.ts";
+import { bytesOf, isAt, skipString } from "./json-bytes.ts";
+import { backslash, quote, unsure } from "./json-marks.ts";
 
 const beginnings = [
   { start: bytesOf('{"role":"user","content":'), end: bytesOf(",") },
   { start: bytesOf('{"role":"user","content":[{"type":"text","text":'), end: bytesOf("}],") },
 ];
 
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
-
 /** The index after a string; strings without escapes are found by native code (row `fork-messages`). */
 function stringEnd(message: Buffer, at: number): number {
-  const quote = message[at] === QUOTE ? message.indexOf(QUOTE, at + 1) : -1;
-  const isPlain = quote !== -1 && message[quote - 1] !== BACKSLASH;
-  return isPlain ? quote + 1 : skipString(message, at);
+  const end = message[at] === quote ? message.indexOf(quote, at + 1) : -1;
+  const isPlain = end !== -1 && message[end - 1] !== backslash;
+  return isPlain ? end + 1 : skipString(message, at);
 }
 
 /**
