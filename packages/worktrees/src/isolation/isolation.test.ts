@@ -388,6 +388,25 @@ describe("many trees, and killed hosts", () => {
     expect(existsSync(workspace.path(".git/worktrees"))).toBe(false);
   });
 
+  it("removes at the next use what hosts left that were killed while they made or removed a folder", async () => {
+    const workspace = repository();
+    const root = join(workspace.spillDirectory, "worktrees");
+    const folder = (name: string, minutes = 0) => {
+      mkdirSync(join(root, name, "part"), { recursive: true });
+      const time = Date.now() / 1000 - minutes * 60;
+      utimesSync(join(root, name), time, time);
+    };
+    folder("0123abcd");
+    folder("00000001.new", 2);
+    // Another host may be making this one.
+    folder("00000002.new");
+    // The owner of this one may be alive: its file cannot be read.
+    mkdirSync(join(root, "00000003", "owner.json"), { recursive: true });
+    const isolation = await isolate(workspace);
+    await isolation.dispose();
+    expect(readdirSync(root).sort()).toEqual(["00000002.new", "00000003"]);
+  });
+
   it("does not begin if it is aborted while another host's leftovers are removed", async () => {
     const workspace = repository();
     const worktreesRoot = join(workspace.spillDirectory, "worktrees");

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { withFileLock } from "@tau-agent/system";
+import { withFileLock, writeFileAtomic } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
 import { createIsolatedTree, type TreeParts } from "./isolated-tree.ts";
 import { keepWork } from "./keep-work.ts";
@@ -25,7 +25,7 @@ export async function noteTree(parts: TreeParts, name: string): Promise<void> {
   const { git: _, signal: __, remove: ___, template, ...rest } = parts;
   const refs = [...template.refs];
   const note = { ...rest, name, template: { ...template, refs } };
-  await writeFile(notePath(parts.worktree), JSON.stringify(note), { mode: 0o600 });
+  await writeFileAtomic(notePath(parts.worktree), JSON.stringify(note));
 }
 
 /**

@@ -1,8 +1,8 @@
-import { mkdir, readdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, rmdir, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, join, sep } from "node:path";
 import { parseObject } from "@tau-agent/rpc-protocol/plain";
-import { isRunning, randomHex } from "@tau-agent/system";
+import { errorCode, isRunning, randomHex, writeFileAtomic } from "@tau-agent/system";
 import type { Git } from "../../git/git.ts";
 import { mendMerge } from "../merge/apply-patch.ts";
 import { releaseMergeLock } from "../merge/merge-lock.ts";
@@ -17,11 +17,11 @@ const STALE_MS = 10 * 60_000;
  * computers do not sleep for so long.
  */
 const STALE_HERE_MS = 7 * 24 * 60 * 60_000;
-/** A lock this old is stale; owners refresh it every few seconds. */
+/** A lock this old is stale; owners refresh it every few seconds. A folder is made in less time. */
 const STALE_LOCK_MS = 60_000;
-/** A folder without an owner file may still be under construction until it is this old. */
-const MAKING_MS = 5_000;
 const OWNER_FILE = "owner.json";
+/** Follows the name of a folder until it has an owner. */
+const MAKING = ".new";
 
 interface Owner {
   readonly pid: number;
@@ -48,8 +48,10 @@ export class RunFolder {
 
   static async create(root: string): Promise<RunFolder> {
     const path = join(root, randomHex(4));
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    await writeOwner(path, []);
+    const making = `${path}${MAKING}`;
+    await mkdir(making, { recursive: true, mode: 0o700 });
+    await writeOwner(making, []);
+    await rename(making, path);
     return new RunFolder(path);
   }
 
@@ -76,17 +78,23 @@ export class RunFolder {
  */
 export async function removeLeftovers(root: string, git: Git): Promise<void> {
   const names = await readdir(root).catch(() => []);
-  for (const name of names.filter((found) => found.endsWith(".lock"))) {
+  for (const name of names) {
     const path = join(root, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > STALE_LOCK_MS) await rmdir(path).catch(() => undefined);
+    if (name.endsWith(".lock") && (await isStale(path))) await rmdir(path).catch(() => undefined);
+    if (name.endsWith(MAKING) && (await isStale(path)))
+      await removeFolder(path).catch(() => undefined);
   }
   const dead: { readonly path: string; readonly owner: Owner | undefined }[] = [];
   // Only our folders; locks are next to them.
   for (const name of names.filter((found) => /^[0-9a-f]{8}$/.test(found))) {
     const path = join(root, name);
-    const owner = await readOwner(path);
-    if (await isAlive(owner, path)) continue;
+    const found = await readOwner(path).then(
+      (owner) => ({ owner }),
+      () => undefined,
+    );
+    // The owner of a file that cannot be read may be alive.
+    if (found === undefined || (await isAlive(found.owner, path))) continue;
+    const { owner } = found;
     // If another process is undoing the merge, that process also removes the rest.
     const isMended = await mendMerge(path, git).catch(() => false);
     if (!isMended) continue;
@@ -105,17 +113,27 @@ export async function removeLeftovers(root: string, git: Git): Promise<void> {
 
 async function writeOwner(path: string, commonDirs: readonly string[]): Promise<void> {
   const owner: Owner = { pid: process.pid, host: hostname(), commonDirs };
-  await writeFile(join(path, OWNER_FILE), JSON.stringify(owner), { mode: 0o600 });
+  await writeFileAtomic(join(path, OWNER_FILE), JSON.stringify(owner));
 }
 
+/** @throws {Error} if the file is there but cannot be read now */
 async function readOwner(path: string): Promise<Owner | undefined> {
-  const value = parseObject(await readFile(join(path, OWNER_FILE), "utf8").catch(() => ""));
+  const text = await readFile(join(path, OWNER_FILE), "utf8").catch((error: unknown) => {
+    if (errorCode(error) === "ENOENT") return "";
+    throw error;
+  });
+  const value = parseObject(text);
   return value && "pid" in value && "commonDirs" in value ? (value as unknown as Owner) : undefined;
 }
 
+async function isStale(path: string): Promise<boolean> {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+  return Date.now() - mtimeMs > STALE_LOCK_MS;
+}
+
 async function isAlive(owner: Owner | undefined, path: string): Promise<boolean> {
+  if (owner === undefined) return false;
   const ageMs = await ageOf(owner, path);
-  if (owner === undefined) return ageMs < MAKING_MS;
   if (owner.host !== hostname()) return ageMs < STALE_MS;
   if (ageMs > STALE_HERE_MS) return false;
   return isRunning(owner.pid);
