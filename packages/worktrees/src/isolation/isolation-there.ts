@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { posix } from "node:path";
 import { ToolError } from "@tau-agent/agent";
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
-import { isolatedTreePath, randomHex } from "@tau-agent/system";
+import { isolatedTreePath, randomHex, writeFileAtomic } from "@tau-agent/system";
 import { keepingModes } from "../elsewhere/keep-modes.ts";
 import { closedIn, openStoreScript, recordScript } from "../elsewhere/record-script.ts";
 import { namesIn, runThere } from "../elsewhere/run-there.ts";
@@ -149,7 +149,7 @@ git read-tree --reset -u "$1"`;
       secure: async (name) => {
         note = noteOf(`${name}.patch`);
         const left: LeftTree = { run: this.#place.run, session, root, baseline: this.#baseline };
-        await writeFile(note, JSON.stringify(left), { mode: 0o600 });
+        await writeFileAtomic(note, JSON.stringify(left));
       },
       capture: async () => ({ ...(await record()), submodules: [] }),
       restore: ({ tree: wanted }) => restore(wanted),
