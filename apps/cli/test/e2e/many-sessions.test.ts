@@ -200,6 +200,19 @@ describe("a host with many sessions", () => {
     ]);
   });
 
+  it("keeps a session's event filter when the client repeats its settings for another session", async () => {
+    const { host, ask, open } = start();
+    const settings = { type: "initialize", stream: "delta" };
+    const filtered = await open();
+    await ask({ ...settings, sessionId: filtered });
+    await ask({ type: "set_event_filter", events: ["agent_settled"], sessionId: filtered });
+    const other = await open();
+    await ask({ ...settings, sessionId: other });
+    host.send({ id: "p", type: "prompt", message: "hi", sessionId: filtered });
+    expect(await host.frames.next()).toMatchObject({ id: "p", success: true });
+    expect(await host.frames.next()).toMatchObject({ type: "agent_settled", sessionId: filtered });
+  });
+
   it("stops sending frames of a session from which a client has detached", async () => {
     const { host, ask, open } = start();
     const sessionId = await open();

@@ -1,3 +1,4 @@
+import type { AgentSession } from "@tau-agent/coding-agent";
 import {
   type ClientFrame,
   type ErrorCode,
@@ -51,6 +52,8 @@ export class Client implements CommandClient, WorkspaceServingClient {
   #answered: AnsweredMethods | undefined;
   /** Whether files are recorded for `rewind`, if the client has set it. */
   #recordsFiles: boolean | undefined;
+  /** The settings that were last applied to the sessions. */
+  #settings = "";
   #isClosed = false;
 
   constructor(options: ClientOptions) {
@@ -111,7 +114,7 @@ export class Client implements CommandClient, WorkspaceServingClient {
     this.#isolated?.close();
   }
 
-  initialize(asked: Params<"initialize">): void {
+  initialize(asked: Params<"initialize">): boolean {
     const { capabilities, rewind } = asked;
     if (capabilities !== undefined) {
       this.#answered = capabilities.hostRequests || undefined;
@@ -119,11 +122,14 @@ export class Client implements CommandClient, WorkspaceServingClient {
     }
     this.#recordsFiles = rewind ?? this.#recordsFiles;
     this.#isolated?.initialize(asked);
+    // Another client may have changed what is recorded since.
+    if (!this.#hasNewSettings() && rewind === undefined) return false;
     for (const { attachment } of this.#attached.values()) {
       this.#adapt(attachment);
       this.#recordFiles(attachment.hosted);
       if (attachment.isListening) this.serve(attachment.hosted.place);
     }
+    return true;
   }
 
   /** Serves the workspace of a session, if this client can and no other client does. */
@@ -138,9 +144,10 @@ export class Client implements CommandClient, WorkspaceServingClient {
     return this.#options.writer.write(encodeLine(frame), true);
   }
 
-  catchUp(): void {
+  catchUp(only?: AgentSession): void {
     for (const { attachment } of this.#attached.values()) {
-      if (!attachment.isListening) continue;
+      const isMeant = only === undefined || attachment.hosted.session === only;
+      if (!isMeant || !attachment.isListening) continue;
       if (this.#options.pool.solo !== undefined) attachment.diagnose();
       attachment.repeatRequests();
     }
@@ -148,7 +155,7 @@ export class Client implements CommandClient, WorkspaceServingClient {
 
   setEventFilter(connection: Connection, events: readonly string[] | undefined): void {
     connection.setEventFilter(events);
-    if (connection !== this.connection) return;
+    if (connection !== this.connection || !this.#hasNewSettings()) return;
     for (const { attachment } of this.#attached.values()) this.#adapt(attachment);
   }
 
@@ -316,6 +323,15 @@ export class Client implements CommandClient, WorkspaceServingClient {
     const { pool, onInternalError } = this.#options;
     const context = { host: pool, client: this, connection };
     return { context, onInternalError, isDraining: () => pool.isDraining };
+  }
+
+  /** Whether the client's settings differ from those that were last applied to its sessions. */
+  #hasNewSettings(): boolean {
+    const own = [this.#answered, this.#servesWorkspaces, this.#recordsFiles];
+    const settings = this.connection.settings + JSON.stringify(own);
+    const isNew = settings !== this.#settings;
+    this.#settings = settings;
+    return isNew;
   }
 
   /** Applies the settings of `initialize`. */

@@ -55,6 +55,19 @@ export class Connection {
     this.#adoptForm();
   }
 
+  /** The dialect and the settings, which are equal for connections that speak alike. */
+  get settings(): string {
+    const { isInitialized } = this;
+    const events = this.#events && [...this.#events];
+    return JSON.stringify([
+      this.#dialect.name,
+      isInitialized,
+      this.#askedForm,
+      this.#mergeMs,
+      events,
+    ]);
+  }
+
   /** Uses the same dialect and settings as another connection of the same client. */
   speakAs(other: Connection): void {
     void this.#merger.flush();

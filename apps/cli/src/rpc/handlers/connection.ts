@@ -17,14 +17,19 @@ import type { CommandClient, HostHandlers } from "./contexts.ts";
 const PROTOCOL_VERSION = 1;
 
 export const connectionHandlers = {
-  initialize: ({ client }, asked, { afterAnswer }) => {
-    afterAnswer(() => client.catchUp());
+  initialize: ({ client, session }, asked, { afterAnswer }) => {
     const { connection } = client;
     const { protocol } = asked;
-    if (protocol === undefined || protocol === connection.dialect.name) return adopt(client, asked);
+    const adopt = () => {
+      // A client may repeat its settings for each of its sessions (row `many-sessions`).
+      const hasChanged = adoptSettings(client, asked);
+      afterAnswer(() => client.catchUp(hasChanged ? undefined : session));
+      return hostInfo(connection);
+    };
+    if (protocol === undefined || protocol === connection.dialect.name) return adopt();
     return loadDialect(protocol).then((dialect) => {
       connection.dialect = dialect;
-      return adopt(client, asked);
+      return adopt();
     });
   },
   get_capabilities: async ({ host, connection, session }) => ({
@@ -41,16 +46,19 @@ export const connectionHandlers = {
   },
 } satisfies Pick<HostHandlers, keyof typeof connectionCommands>;
 
-/** Omitted members keep their values, however often a client initializes. */
-function adopt(client: CommandClient, asked: Params<"initialize">): Result<"initialize"> {
+/**
+ * Omitted members keep their values, however often a client initializes.
+ *
+ * @returns whether anything has changed
+ */
+function adoptSettings(client: CommandClient, asked: Params<"initialize">): boolean {
   const { connection } = client;
   const { stream, mergeMs, events } = asked;
   connection.isInitialized = true;
   if (stream !== undefined) connection.setStreamForm(stream);
   if (mergeMs !== undefined) connection.setMergeInterval(mergeMs);
   if (events !== undefined) connection.setEventFilter(events ?? undefined);
-  client.initialize(asked);
-  return hostInfo(connection);
+  return client.initialize(asked);
 }
 
 function hostInfo(connection: Connection): Result<"initialize"> {

@@ -36,10 +36,18 @@ export interface Host {
 export interface CommandClient {
   /** The client's settings, which its sessions' connections share. */
   readonly connection: Connection;
-  /** Applies `initialize` to all sessions of the client. */
-  initialize(asked: Params<"initialize">): void;
-  /** Sends what a client receives once it has declared which requests it answers: diagnostics and open requests. */
-  catchUp(): void;
+  /**
+   * Applies `initialize` to all sessions of the client.
+   *
+   * @returns whether any setting of the client has changed
+   */
+  initialize(asked: Params<"initialize">): boolean;
+  /**
+   * Sends what a client receives once it has declared which requests it answers: diagnostics and open requests.
+   *
+   * @param only - the session whose frames are sent; all sessions by default
+   */
+  catchUp(only?: AgentSession): void;
   setEventFilter(connection: Connection, events: readonly string[] | undefined): void;
   openSession(
     params: Params<"open_session">,
