@@ -26,8 +26,9 @@ const oneChunkForTheStart: Plugin = {
     build.onResolve({ filter: /.*/ }, async (args) => {
       const { importer, resolveDir, kind, path } = args;
       if (kind !== "dynamic-import" || args.pluginData === "resolving") return undefined;
-      // What a package's `require` loads becomes a function, and so does everything it imports, even lazily: by
-      // way of such an entry that would be the whole program, and starting it would take a fifth longer.
+      // esbuild wraps a module that a package loads with `require` in a function, and so everything which that
+      // module imports, even lazily. An entry made here would hand this on to the whole program, whose start
+      // would take a fifth longer.
       if (isInPackage.test(importer)) return undefined;
       const isOurs = /^(\.|@tau-agent\/)/.test(path);
       const pluginData = "resolving";
@@ -109,6 +110,7 @@ const program: Options = {
     yamlAsModule,
     leanSdks,
     oneChunkForTheStart,
+    namedExports,
     straightThroughDoors({ transform: builtinsOnDemand }),
     builtinsWithoutRequire,
     licences("dist/THIRD-PARTY-LICENSES.txt"),

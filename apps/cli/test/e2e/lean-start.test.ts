@@ -57,7 +57,7 @@ function codeOfStart(): string[] {
   return [first, ...imported.map(([, name = ""]) => readFileSync(new URL(name, dist), "utf8"))];
 }
 
-it("starts from three files, whose modules are not functions that set variables", () => {
+it("starts from three files and wraps none of their modules in a function", () => {
   const files = codeOfStart();
   // The first names the other two: the program, and the helpers of esbuild.
   expect(files).toHaveLength(3);

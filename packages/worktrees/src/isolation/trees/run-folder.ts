@@ -17,10 +17,10 @@ const STALE_MS = 10 * 60_000;
  * computers do not sleep for so long.
  */
 const STALE_HERE_MS = 7 * 24 * 60 * 60_000;
-/** A lock this old is stale; owners refresh it every few seconds. A folder is made in less time. */
+/** A lock this old is stale; owners refresh it every few seconds. Making a folder takes less. */
 const STALE_LOCK_MS = 60_000;
 const OWNER_FILE = "owner.json";
-/** Follows the name of a folder until it has an owner. */
+/** The end of a folder's name until its owner is noted. */
 const MAKING = ".new";
 
 interface Owner {
