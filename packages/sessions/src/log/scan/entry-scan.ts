@@ -1,5 +1,4 @@
-import { bytesOf, isAt, skipWord } from "./json-bytes.ts";
-import { unsure } from "./json-marks.ts";
+import { bytesOf, isAt, skipWord, unsure } from "./json-bytes.ts";
 import { MemberScan } from "./member-scan.ts";
 import { MessageScan } from "./message-scan.ts";
 import { TIME_LENGTH, timeAt } from "./scan-time.ts";

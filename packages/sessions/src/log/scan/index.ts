@@ -9,7 +9,6 @@ export type { LinePlace, ScannedLine, ScannedMessage } from "./entry-columns.ts"
 export { EntryColumns } from "./entry-columns.ts";
 export { EntryScan } from "./entry-scan.ts";
 export { IdTable, shortIdOf, shortKey } from "./id-table.ts";
-export { unsure } from "./json-marks.ts";
+export { textIn, unsure } from "./json-bytes.ts";
 export { type ScannedRole, scannedRoles } from "./scanned-role.ts";
-export { textIn } from "./text-in.ts";
 export { userTextIn } from "./user-text.ts";

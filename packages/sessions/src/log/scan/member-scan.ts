@@ -1,13 +1,16 @@
-import { bytesOf, isAt, skipValue, skipWord } from "./json-bytes.ts";
 import {
+  bytesOf,
   closeBrace,
   closeBracket,
   colon,
   comma,
+  isAt,
   openBrace,
   openBracket,
+  skipValue,
+  skipWord,
   unsure,
-} from "./json-marks.ts";
+} from "./json-bytes.ts";
 
 /** Skips a value; see `json-bytes.ts`. */
 export type Skip = (bytes: Uint8Array, at: number) => number;

@@ -1,13 +1,15 @@
 import {
   bytesOf,
   isAt,
+  openBrace,
+  quote,
   skipBoolean,
   skipObject,
   skipString,
   skipValue,
   skipWord,
+  unsure,
 } from "./json-bytes.ts";
-import { openBrace, quote, unsure } from "./json-marks.ts";
 import { listOf, MemberScan, type Skip } from "./member-scan.ts";
 import { ASSISTANT, FAILED } from "./scanned-role.ts";
 import { skipFinite, UsageScan } from "./usage-scan.ts";

@@ -1,4 +1,4 @@
-import { colon, dot, minus, quote } from "./json-marks.ts";
+import { colon, dot, minus, quote } from "./json-bytes.ts";
 
 /** The length of a date as `toISOString` writes it, with its quotes. */
 export const TIME_LENGTH = '"2026-01-01T00:00:00.000Z"'.length;

@@ -1,5 +1,4 @@
-import { numberIn, skipNumber } from "./json-bytes.ts";
-import { unsure } from "./json-marks.ts";
+import { numberIn, skipNumber, unsure } from "./json-bytes.ts";
 import { MemberScan, type Skip } from "./member-scan.ts";
 
 /** The index of each number of a usage in {@link UsageScan}. */

@@ -1,5 +1,4 @@
-import { bytesOf, isAt, skipString } from "./json-bytes.ts";
-import { backslash, quote, unsure } from "./json-marks.ts";
+import { backslash, bytesOf, isAt, quote, skipString, unsure } from "./json-bytes.ts";
 
 const beginnings = [
   { start: bytesOf('{"role":"user","content":'), end: bytesOf(",") },

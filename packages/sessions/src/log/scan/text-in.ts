@@ -1,3 +1,0 @@
-export function textIn(bytes: Uint8Array, from: number, to: number): string {
-  return String.fromCharCode(...bytes.subarray(from, to));
-}
