@@ -28,11 +28,14 @@ export function encodeRequest(
 ): Encoded {
   const { compat = {} } = model;
   const { request: limits, effort, takesTemperature } = limitsOf(model, options);
+  const { onPayload } = options;
+  const rule = compat.supportsEagerToolInputStreaming !== false;
+  const tools = memory.tools(context.tools, { rule, onPayload }, (tool) => encodeTool(tool, rule));
   const rules = { allowsEmptySignature: compat.allowEmptySignature === true };
   const { setup, messages, prefix } = prefixes.arrange({
     key: options.sessionId && [options.sessionId, model.provider, model.id].join("\n"),
     features: featuresOf(model),
-    setup: { system: context.systemPrompt ?? "", tools: encodeTools(context, compat), effort },
+    setup: { system: context.systemPrompt ?? "", tools, effort },
     ...encodeTurns(context.messages, rules, memory.messages(options)),
   });
   const cache = cacheMark(model, options);
@@ -68,15 +71,15 @@ function marked(tools: readonly Tool[], cache: CacheMark): Tool[] {
   return tools.map((tool, index) => (index === tools.length - 1 ? { ...tool, ...cache } : tool));
 }
 
-function encodeTools({ tools = [] }: Context, compat: Record<string, unknown>): Tool[] {
-  const streamsEagerly = compat.supportsEagerToolInputStreaming !== false;
-  return tools.map(({ name, description, parameters }: ToolDefinition) => {
-    const { $schema: _, ...schema } = parameters;
-    return {
-      name,
-      description,
-      input_schema: { ...schema, type: "object" },
-      ...(streamsEagerly && { eager_input_streaming: true }),
-    };
-  });
+function encodeTool(
+  { name, description, parameters }: ToolDefinition,
+  streamsEagerly: boolean,
+): Tool {
+  const { $schema: _, ...schema } = parameters;
+  return {
+    name,
+    description,
+    input_schema: { ...schema, type: "object" },
+    ...(streamsEagerly && { eager_input_streaming: true }),
+  };
 }

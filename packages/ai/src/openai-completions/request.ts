@@ -33,7 +33,9 @@ export function encodeRequest(
   const isThinking = model.reasoning && (options.thinkingLevel ?? "off") !== "off";
   const rules = { compat, isThinking };
   const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
-  const tools = (context.tools ?? []).map((tool) => encodeTool(tool, compat));
+  const { onPayload } = options;
+  const rule = compat.supportsStrictMode;
+  const tools = memory.tools(context.tools, { rule, onPayload }, (tool) => encodeTool(tool, rule));
   const { setup, messages: arranged } = prefixes.arrange({
     key: options.sessionId && [options.sessionId, model.provider, model.id].join("\n"),
     features: featuresOf(compat),
@@ -91,7 +93,7 @@ function hasToolUse(message: Context["messages"][number]): boolean {
   return message.role === "assistant" && message.content.some((block) => block.type === "toolCall");
 }
 
-function encodeTool(tool: ToolDefinition, compat: CompletionsCompat): ChatCompletionFunctionTool {
+function encodeTool(tool: ToolDefinition, isStrictKnown: boolean): ChatCompletionFunctionTool {
   return {
     type: "function",
     function: {
@@ -99,7 +101,7 @@ function encodeTool(tool: ToolDefinition, compat: CompletionsCompat): ChatComple
       description: tool.description,
       parameters: tool.parameters,
       // A boolean or nothing: LM Studio refuses null, others refuse the member.
-      ...(compat.supportsStrictMode ? { strict: false } : {}),
+      ...(isStrictKnown ? { strict: false } : {}),
     },
   };
 }

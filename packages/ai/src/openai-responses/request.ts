@@ -23,6 +23,8 @@ export function encodeRequest(
   prefixes: Prefixes<ResponsesShapes> = new Prefixes(responsesPrefixWire),
 ): ResponsesRequest {
   const compat = resolveResponsesCompat(model);
+  const { onPayload } = options;
+  const rule = compat.supportsStrictMode;
   const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
   const { setup, messages: input } = prefixes.arrange({
     key: options.sessionId && [options.sessionId, model.provider, model.id].join("\n"),
@@ -30,7 +32,7 @@ export function encodeRequest(
     setup: {
       system: context.systemPrompt ?? "",
       role,
-      tools: (context.tools ?? []).map((tool) => encodeTool(tool, compat)),
+      tools: memory.tools(context.tools, { rule, onPayload }, (tool) => encodeTool(tool, rule)),
       effort: compat.supportsReasoningEffort ? effortOf(model, options) : undefined,
     },
     turns: encodeInput(context.messages, model, memory.messages(options)),
@@ -60,11 +62,11 @@ function featuresOf(compat: ResponsesCompat): Features {
   return { bindsThinking: false, appends: { system, tools, effort } };
 }
 
-function encodeTool(tool: ToolDefinition, compat: ResponsesCompat): EncodedTool {
+function encodeTool(tool: ToolDefinition, isStrictKnown: boolean): EncodedTool {
   const { name, parameters } = tool;
   const description = tool.description;
   // OpenAI's own default is strict.
-  const strict = compat.supportsStrictMode ? { strict: false } : {};
+  const strict = isStrictKnown ? { strict: false } : {};
   return { type: "function", name, description, parameters, ...strict };
 }
 

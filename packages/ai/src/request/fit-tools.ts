@@ -1,4 +1,6 @@
 import type { RequestDiagnostic, ToolDefinition } from "../provider.ts";
+import { isSameList } from "./same-list.ts";
+import { sanitizeText } from "./sanitize.ts";
 import { wireName } from "./tool-name.ts";
 import { toolRules } from "./tool-rules.ts";
 import { UnusableSchema, wireSchema } from "./tool-schema.ts";
@@ -13,9 +15,13 @@ export interface FittedTools {
 
 type Fitted = ToolDefinition | RequestDiagnostic;
 
+/** The result of the last call, and of what it was made. */
+type Last = Readonly<{ api: string; given: readonly ToolDefinition[]; fitted: FittedTools }>;
+
 /** Adapts tools to a wire format and caches the results for later requests. */
 export class ToolFitter {
   readonly #known = new Map<string, WeakMap<ToolDefinition, Fitted>>();
+  #last: Last | undefined;
   readonly #reported = new Set<string>();
   readonly #schemas: WireSchemas;
 
@@ -23,7 +29,16 @@ export class ToolFitter {
     this.#schemas = schemas;
   }
 
+  /** The same object for the same tools, so that what is made of them can be kept. */
   fit(api: string, tools: readonly ToolDefinition[]): FittedTools {
+    const last = this.#last;
+    if (last?.api === api && isSameList(last.given, tools)) return last.fitted;
+    const fitted = this.#fitAll(api, tools);
+    this.#last = { api, given: [...tools], fitted };
+    return fitted;
+  }
+
+  #fitAll(api: string, tools: readonly ToolDefinition[]): FittedTools {
     const known = this.#known.get(api) ?? new WeakMap<ToolDefinition, Fitted>();
     this.#known.set(api, known);
     const fitted = new Map<string, ToolDefinition>();
@@ -66,7 +81,7 @@ function fitTool(tool: ToolDefinition, api: string, schemas: WireSchemas): Fitte
     const { description } = tool;
     return {
       name: wireName(tool.name, rules),
-      description: typeof description === "string" ? description : "",
+      description: typeof description === "string" ? sanitizeText(description) : "",
       parameters,
       ...(tool.callsByName && { callsByName: true }),
     };

@@ -20,7 +20,8 @@ describe("GrowingJson", () => {
           const kept = items.slice(0, keep);
           items = [...(copies ? structuredClone(kept) : kept), ...more];
           const before = { model: "m".repeat(keep), none: undefined };
-          const after = { "ö\n": [keep], no: () => 1 };
+          const tools = kept.map((value) => ({ function: { value }, strict: keep > 6 }));
+          const after = { "ö\n": [keep], no: () => 1, tools };
           for (const request of [{ items }, { ...before, items }, { ...before, items, ...after }]) {
             expect(json.of(request, "items")).toBe(JSON.stringify(request));
           }
@@ -43,6 +44,15 @@ describe("GrowingJson", () => {
       },
       { timeout: 60_000, interval: 0 },
     );
+  });
+
+  it("does not serialize unchanged tools twice, although their list is new", () => {
+    const json = new GrowingJson();
+    let count = 0;
+    const tool = { toJSON: () => ++count };
+    const first = json.of({ items: [], tools: [tool] }, "items");
+    expect(json.of({ items: [], tools: [tool] }, "items")).toBe(first);
+    expect(json.of({ items: [], tools: [tool, tool] }, "items")).toContain('"tools":[2,3]');
   });
 
   it("does not serialize an unchanged item twice", () => {

@@ -1,3 +1,5 @@
+import { isSameList } from "./same-list.ts";
+
 /** Above this many characters, which only images reach, memory matters more than time. */
 const mostKept = 8 * 1024 * 1024;
 
@@ -9,14 +11,24 @@ interface Sent {
   readonly items: readonly unknown[];
   /** The end of each item, counted from the beginning of the list. */
   readonly ends: readonly number[];
+  /** All members in order; the list's own place is empty. */
+  readonly members: readonly (WrittenMember | undefined)[];
 }
 
-const nothing: Sent = { text: "", start: 0, items: [], ends: [] };
+interface WrittenMember {
+  readonly name: string;
+  readonly value: unknown;
+  /** Name and value; undefined if JSON leaves the member out. */
+  readonly text: string | undefined;
+}
+
+const nothing: Sent = { text: "", start: 0, items: [], ends: [], members: [] };
 
 /**
  * The JSON of requests that each repeat the previous request's list and extend it. Items at the start of the
  * list that have not changed are not serialized again, so that a long conversation costs little more than a
- * short one (row `read-turn-growth`). Items in the list must never change.
+ * short one (row `read-turn-growth`); neither are the other members, such as the tools. What the request consists
+ * of must never change.
  */
 export class GrowingJson {
   /**
@@ -30,13 +42,14 @@ export class GrowingJson {
     const members = Object.entries(request);
     const at = members.findIndex(([name, value]) => name === list && Array.isArray(value));
     if (at === -1) return JSON.stringify(request);
-    const head = [...membersJson(members.slice(0, at)), `${JSON.stringify(list)}:[`].join(",");
-    const tail = ["]", ...membersJson(members.slice(at + 1))].join(",");
-    return this.#write(`{${head}`, Object(request)[list], `${tail}}`);
-  }
-
-  #write(head: string, items: readonly unknown[], tail: string): string {
     const last = this.#last?.deref() ?? nothing;
+    const written = members.map((member, index) =>
+      index === at ? undefined : writeMember(member, last.members[index]),
+    );
+    const textsOf = (some: typeof written) => some.flatMap((member) => member?.text ?? []);
+    const head = `{${[...textsOf(written.slice(0, at)), `${JSON.stringify(list)}:[`].join(",")}`;
+    const tail = `${["]", ...textsOf(written.slice(at + 1))].join(",")}}`;
+    const items: readonly unknown[] = Object(request)[list];
     const known = countKnown(last, items);
     const ends = last.ends.slice(0, known);
     let text = head + last.text.slice(last.start, last.start + (ends.at(-1) ?? 0));
@@ -46,7 +59,7 @@ export class GrowingJson {
     }
     text += tail;
     const isKept = text.length <= mostKept;
-    const sent = { text, start: head.length, items: [...items], ends };
+    const sent = { text, start: head.length, items: [...items], ends, members: written };
     this.#last = isKept ? new WeakRef(sent) : undefined;
     return text;
   }
@@ -57,11 +70,12 @@ export class GrowingJson {
  * because its object is new each time.
  */
 function countKnown(last: Sent, items: readonly unknown[]): number {
-  const isKnown = (item: unknown, at: number): boolean =>
-    item === last.items[at] || itemText(item, at) === textOf(last, at);
-  const both = items.slice(0, last.items.length);
-  const firstNew = both.findIndex((item, at) => !isKnown(item, at));
-  return firstNew === -1 ? both.length : firstNew;
+  const most = Math.min(items.length, last.items.length);
+  for (let at = 0; at < most; at++) {
+    const item = items[at];
+    if (item !== last.items[at] && itemText(item, at) !== textOf(last, at)) return at;
+  }
+  return most;
 }
 
 function textOf({ text, start, ends }: Sent, at: number): string {
@@ -74,9 +88,18 @@ function itemText(item: unknown, at: number): string {
   return at === 0 ? json : `,${json}`;
 }
 
-function membersJson(members: readonly (readonly [string, unknown])[]): string[] {
-  return members.flatMap(([name, value]) => {
-    const json = JSON.stringify(value);
-    return json === undefined ? [] : [`${JSON.stringify(name)}:${json}`];
-  });
+function writeMember(
+  [name, value]: readonly [string, unknown],
+  last: WrittenMember | undefined,
+): WrittenMember {
+  if (last?.name === name && isSame(last.value, value)) return last;
+  const json = JSON.stringify(value);
+  const text = json === undefined ? undefined : `${JSON.stringify(name)}:${json}`;
+  return { name, value, text };
+}
+
+/** Whether two values have the same JSON, as the tools of two requests do. */
+function isSame(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  return Array.isArray(left) && Array.isArray(right) && isSameList(left, right);
 }

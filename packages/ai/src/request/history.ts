@@ -47,10 +47,16 @@ export function prepareContext(
   context: Context,
   options: HistoryOptions = {},
 ): Context {
-  return fitContext(model, context, options, new Memo());
+  const tools = context.tools?.map((tool) => {
+    const description = sanitizeText(tool.description);
+    return description === tool.description ? tool : { ...tool, description };
+  });
+  return fitContext(model, { ...context, ...(tools && { tools }) }, options, new Memo());
 }
 
-/** {@link prepareContext}, which adapts only new messages when called again with the same `memo`. */
+/**
+ * {@link prepareContext} for fitted tools, which adapts only new messages when called again with the same `memo`.
+ */
 export function fitContext(
   model: Model,
   context: Context,
@@ -61,12 +67,7 @@ export function fitContext(
   return {
     messages: transformHistory(model, context, options, memo),
     ...(systemPrompt !== undefined && { systemPrompt: sanitizeText(systemPrompt) }),
-    ...(tools !== undefined && {
-      tools: tools.map((tool) => {
-        const description = sanitizeText(tool.description);
-        return description === tool.description ? tool : { ...tool, description };
-      }),
-    }),
+    ...(tools !== undefined && { tools }),
   };
 }
 
@@ -131,11 +132,12 @@ function callsAsMade(tools: readonly ToolDefinition[]) {
   const caller = tools.find(({ callsByName }) => callsByName);
   if (caller === undefined) return undefined;
   const declared = tools.map(({ name }) => name);
-  const names = new Set(declared);
   return {
     declared,
     of: ({ name, arguments: args }: ToolCall, sentName: string) =>
-      names.has(sentName) ? undefined : { name: caller.name, arguments: { name, arguments: args } },
+      declared.includes(sentName)
+        ? undefined
+        : { name: caller.name, arguments: { name, arguments: args } },
   };
 }
 

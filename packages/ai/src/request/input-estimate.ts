@@ -18,10 +18,10 @@ const reservedPerItem = 8;
 
 /** Estimates how much of the window a request uses; caches the counts of messages. */
 export class InputEstimate {
-  readonly #tools = new WeakMap<ToolDefinition, number>();
   /** Not a `WeakMap` of messages, which is slower than counting them (row "100 000 entries: first request"). */
   readonly #counts = new Memo();
-  #system = { text: "", tokens: 0 };
+  /** The part before the messages. */
+  #start: Pick<Context, "systemPrompt" | "tools"> & { tokens: number } = { tokens: 0 };
 
   /**
    * The vendor's count at the model's last reply plus an estimate for the rest, or an estimate of everything.
@@ -39,18 +39,17 @@ export class InputEstimate {
   /** The tokens, and the number of messages that the vendor has not counted yet. */
   #count(
     { id, provider }: Pick<Model, "id" | "provider">,
-    { systemPrompt = "", tools = [], messages }: Context,
+    { systemPrompt, tools, messages }: Context,
   ): { tokens: number; uncounted: readonly LlmMessage[] } {
-    if (systemPrompt !== this.#system.text) {
-      this.#system = { text: systemPrompt, tokens: textTokens(systemPrompt) };
+    if (systemPrompt !== this.#start.systemPrompt || tools !== this.#start.tools) {
+      this.#start = { systemPrompt, tools, tokens: startTokens(systemPrompt, tools) };
     }
-    const fixed = tools.reduce((sum, tool) => sum + this.#countTool(tool), this.#system.tokens);
     const counts = this.#counts.fold<number[]>(messages, {
       rules: [],
       start: () => [],
       step: (known, message) => known.push(messageTokens(message)),
     });
-    const total = counts.reduce((sum, count) => sum + count, fixed);
+    const total = counts.reduce((sum, count) => sum + count, this.#start.tokens);
     const estimateFrom = (at: number): number | undefined => {
       const last = messages[at];
       if (last === undefined) return undefined;
@@ -68,12 +67,10 @@ export class InputEstimate {
     const other = messages.findLastIndex((message) => countedTokens(message) > 0);
     return { tokens: Math.max(safe(total), estimateFrom(other) ?? 0), uncounted: messages };
   }
+}
 
-  #countTool(tool: ToolDefinition): number {
-    const known = this.#tools.get(tool) ?? textTokens(jsonText(tool));
-    this.#tools.set(tool, known);
-    return known;
-  }
+function startTokens(systemPrompt = "", tools: readonly ToolDefinition[] = []): number {
+  return tools.reduce((sum, tool) => sum + textTokens(jsonText(tool)), textTokens(systemPrompt));
 }
 
 function safe(estimate: number): number {

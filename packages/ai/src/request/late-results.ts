@@ -1,4 +1,4 @@
-import type { LlmMessage } from "@tau-agent/rpc-protocol/messages";
+import type { AssistantContent, LlmMessage } from "@tau-agent/rpc-protocol/messages";
 
 /**
  * Moves each tool result directly after the reply that requested it. A message that arrived while a tool ran,
@@ -11,29 +11,31 @@ export function withResultsInPlace(messages: readonly LlmMessage[]): readonly Ll
 }
 
 /**
- * Whether each result directly follows the reply with its call. Runs for every request, so it skips replies
- * without results (row "100 000 entries: first request").
+ * Whether each result directly follows the reply with its call. Runs for every request, so it makes no set while
+ * results come in the order of their calls (rows "100 000 entries: first request" and `read-turn-late`).
  */
 function areInPlace(messages: readonly LlmMessage[]): boolean {
-  let last: LlmMessage | undefined;
+  let content: readonly AssistantContent[] = [];
+  let next = 0;
   let asked: ReadonlySet<string> | undefined;
   for (const message of messages) {
     if (message.role !== "toolResult") {
-      last = message;
+      content = message.role === "assistant" ? message.content : [];
+      next = 0;
       asked = undefined;
       continue;
     }
-    asked ??= callsOf(last);
+    while (next < content.length && content[next]?.type !== "toolCall") next++;
+    const call = content[next++];
+    if (call?.type === "toolCall" && call.id === message.toolCallId) continue;
+    asked ??= new Set(callIds(content));
     if (!asked.has(message.toolCallId)) return false;
   }
   return true;
 }
 
-function callsOf(message: LlmMessage | undefined): ReadonlySet<string> {
-  const ids = new Set<string>();
-  if (message?.role !== "assistant") return ids;
-  for (const block of message.content) if (block.type === "toolCall") ids.add(block.id);
-  return ids;
+function callIds(content: readonly AssistantContent[]): string[] {
+  return content.flatMap((block) => (block.type === "toolCall" ? [block.id] : []));
 }
 
 function moved(messages: readonly LlmMessage[]): readonly LlmMessage[] {
@@ -53,7 +55,8 @@ function moved(messages: readonly LlmMessage[]): readonly LlmMessage[] {
     }
     const group = [message];
     groups.push(group);
-    for (const id of callsOf(message)) askedIn.set(id, group);
+    if (message.role !== "assistant") continue;
+    for (const id of callIds(message.content)) askedIn.set(id, group);
   }
   return hasMoved ? groups.flat() : messages;
 }

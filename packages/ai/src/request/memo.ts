@@ -1,4 +1,5 @@
 import type { LlmMessage } from "@tau-agent/rpc-protocol/messages";
+import { beginsWith } from "./same-list.ts";
 
 /** A fold: how a state is built from messages, one after the other. */
 export interface Fold<State> {
@@ -32,8 +33,7 @@ export class Memo {
     if (first === undefined) return start();
     const key = JSON.stringify(rules);
     const earlier = this.#known.get(first);
-    const goesOn =
-      earlier?.rules === key && earlier.messages.every((known, at) => known === messages[at]);
+    const goesOn = earlier?.rules === key && beginsWith(messages, earlier.messages);
     const progress = goesOn ? earlier : { rules: key, messages: [], state: start() };
     // Equal rules identify the same fold and therefore the type.
     const state = progress.state as State;

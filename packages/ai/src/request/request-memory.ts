@@ -1,8 +1,14 @@
-import type { StreamOptions } from "../provider.ts";
+import type { StreamOptions, ToolDefinition } from "../provider.ts";
 import { HttpTransport } from "../transport/http-transport.ts";
 import { GrowingJson } from "./growing-json.ts";
 import { LastMade } from "./last-made.ts";
 import { Memo } from "./memo.ts";
+
+interface EncodedTools {
+  readonly given: readonly ToolDefinition[];
+  readonly rule: unknown;
+  readonly encoded: readonly object[];
+}
 
 /**
  * The state that a wire format keeps between requests, so that a turn late in a conversation costs no more
@@ -11,6 +17,8 @@ import { Memo } from "./memo.ts";
 export class RequestMemory {
   readonly #messages = new Memo();
   readonly #body = new GrowingJson();
+  /** The tools of the last request; a weak reference, because most sessions are idle. */
+  #tools: WeakRef<EncodedTools> | undefined;
   /** The HTTP transport; connections stay open between requests. */
   readonly transport: HttpTransport = new HttpTransport();
   /** The vendor's client, created from server, key and headers. */
@@ -19,6 +27,25 @@ export class RequestMemory {
   /** The cache of encoded messages. A payload that others see may be modified, so it gets a new cache. */
   messages({ onPayload }: StreamOptions): Memo {
     return onPayload === undefined ? this.#messages : new Memo();
+  }
+
+  /**
+   * Tools in the vendor's format, the same objects while the tools stay the same.
+   *
+   * @param rule - what the encoding depends on besides the tool
+   */
+  tools<Encoded extends object>(
+    given: readonly ToolDefinition[] = [],
+    { rule, onPayload }: { readonly rule: unknown; readonly onPayload: StreamOptions["onPayload"] },
+    encode: (tool: ToolDefinition) => Encoded,
+  ): readonly Encoded[] {
+    if (onPayload !== undefined) return given.map(encode);
+    const last = this.#tools?.deref();
+    // The same list with the same rule was encoded by the same format.
+    if (last?.given === given && last.rule === rule) return last.encoded as readonly Encoded[];
+    const encoded = given.map(encode);
+    this.#tools = new WeakRef({ given, rule, encoded });
+    return encoded;
   }
 
   /** `request` as JSON; `list` is the member that each request repeats and extends. */
