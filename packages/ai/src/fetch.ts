@@ -74,13 +74,13 @@ export function vendorFetch(fetch: Fetch, own: Readonly<Record<string, string | 
 }
 
 /** Headers that an SDK may set itself: the type of the body and its own name. */
-const sdkHeaders: ReadonlySet<string> = new Set([
+const sdkHeaders: readonly string[] = [
   "accept",
   "anthropic-version",
   "content-type",
   "user-agent",
   "x-goog-api-client",
-]);
+];
 
 /**
  * Wraps `fetch` so that it sends exactly the credentials and extra headers in `own`. SDKs add what they find
@@ -90,8 +90,10 @@ const sdkHeaders: ReadonlySet<string> = new Set([
 function withOwnHeaders(fetch: Fetch, own: Readonly<Record<string, string | null>>): Fetch {
   return (input, init) => {
     const headers = new HeaderList();
-    for (const [name, value] of new HeaderList(init?.headers)) {
-      if (sdkHeaders.has(name)) headers.set(name, value);
+    const given = readable(init?.headers);
+    for (const name of sdkHeaders) {
+      const value = given.get(name);
+      if (value !== null) headers.set(name, value);
     }
     for (const [name, value] of Object.entries(own)) {
       if (value === null) headers.delete(name);
@@ -99,4 +101,10 @@ function withOwnHeaders(fetch: Fetch, own: Readonly<Record<string, string | null
     }
     return fetch(input, { ...init, headers: Object.fromEntries(headers) });
   };
+}
+
+/** A list of an SDK is used as it is: going through all of it sorts it first. */
+function readable(headers: RequestInit["headers"]): Pick<Headers, "get"> {
+  const isList = headers instanceof Object && "get" in headers && typeof headers.get === "function";
+  return isList ? (headers as Headers) : new HeaderList(headers);
 }

@@ -99,8 +99,8 @@ export function createCustomProvider(id: string, entry: ProviderEntry): CustomPr
 }
 
 export function isLocalUrl(url: string | undefined): boolean {
-  if (url === undefined || !URL.canParse(url)) return false;
-  return isLoopback(new URL(url).hostname);
+  const parsed = url === undefined ? null : URL.parse(url);
+  return parsed !== null && isLoopback(parsed.hostname);
 }
 
 /** Uses the address and format of the built-in models if neither model nor provider sets them. */

@@ -1,5 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Readable } from "node:stream";
+import { urlToHttpOptions } from "node:url";
 import { HeaderList } from "./header-list.ts";
 import { type ByteSource, makeResponse } from "./reply.ts";
 
@@ -7,8 +8,15 @@ type Fetch = typeof globalThis.fetch;
 
 /** Node's module for one protocol, with the open connections. */
 interface Client {
-  readonly request: (url: URL, options: RequestOptions) => ClientRequest;
+  readonly request: (options: RequestOptions) => ClientRequest;
   readonly agent: Agent;
+}
+
+/** Where a request goes. */
+interface Target {
+  readonly client: Client;
+  /** The parts of the URL. */
+  readonly place: RequestOptions;
 }
 
 /** The time limit for connecting; it is the only way to notice a host that drops packets. */
@@ -27,6 +35,8 @@ const idleMs = 4_000;
  */
 export class HttpTransport {
   readonly #clients = new Map<string, Client>();
+  /** The last target: almost every request of a session goes to the same URL. */
+  #last: { readonly url: string; readonly target: Target } | undefined;
 
   readonly fetch: Fetch = async (input, init = {}) => {
     const { body = null, signal } = init;
@@ -34,10 +44,19 @@ export class HttpTransport {
     if (!isPlain || (body !== null && typeof body !== "string")) {
       return globalThis.fetch(input, init);
     }
-    const url = new URL(input);
+    const target = this.#targetOf(String(input));
     signal?.throwIfAborted();
-    return exchange(this.#clientFor(url.protocol), url, init);
+    return exchange(target, init);
   };
+
+  #targetOf(url: string): Target {
+    if (this.#last?.url !== url) {
+      const parsed = new URL(url);
+      const client = this.#clientFor(parsed.protocol);
+      this.#last = { url, target: { client, place: urlToHttpOptions(parsed) } };
+    }
+    return this.#last.target;
+  }
 
   #clientFor(protocol: string): Client {
     let client = this.#clients.get(protocol);
@@ -67,14 +86,15 @@ function connect(protocol: string): Client {
   return { request, agent: new Agent({ keepAlive: true, timeout: idleMs }) };
 }
 
-function exchange({ request, agent }: Client, url: URL, init: RequestInit): Promise<Response> {
+function exchange({ client, place }: Target, init: RequestInit): Promise<Response> {
   const { method = "GET", signal } = init;
   const given = new HeaderList(init.headers);
   if (!given.has("accept")) given.set("accept", "*/*");
   if (!given.has("accept-encoding")) given.set("accept-encoding", "gzip, deflate, br");
   return new Promise((resolve, reject) => {
     const headers = Object.fromEntries(given);
-    const sent = request(url, { method, agent, headers });
+    const { request, agent } = client;
+    const sent = request({ ...place, method, agent, headers });
     // Destroyed without an error: a kept-alive connection has no listener for it.
     const abort = (): void => void sent.destroy();
     signal?.addEventListener("abort", abort, { once: true });
