@@ -27,9 +27,12 @@ function isPlain(value: unknown, ancestors: Set<object>, depth: number): boolean
     if (!isList && prototype !== Object.prototype && prototype !== null) return isCopyable(value);
     ancestors.add(value);
     const members: readonly unknown[] = isList ? value : Object.values(value);
-    const all = members.every((member) => isPlain(member, ancestors, depth + 1));
+    // A loop, because this runs for each recorded message (row `read-turn-early`).
+    for (const member of members) {
+      if (typeof member !== "string" && !isPlain(member, ancestors, depth + 1)) return false;
+    }
     ancestors.delete(value);
-    return all;
+    return true;
   } catch {
     return false;
   }

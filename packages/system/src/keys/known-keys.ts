@@ -25,6 +25,8 @@ const nothing: Said = { variables: [], namedVariables: [], secrets: [] };
 export class KnownKeys {
   readonly #files: FolderFiles;
   readonly #texts: readonly DerivedText<Said>[];
+  /** The result of the last call, and what each file said then. */
+  #last: { readonly of: readonly Said[]; readonly all: Said } | undefined;
 
   constructor(agentDirectory: string) {
     this.#files = new FolderFiles(agentDirectory, keyFileNames);
@@ -42,14 +44,22 @@ export class KnownKeys {
   read(): Said {
     const found = this.#files.stats();
     const said = this.#texts.map((text, at) => text.of(found[at]));
-    const variables = [...keyVariableNames(), ...said.flatMap((each) => each.variables)];
-    const ofServers = said.flatMap((each) => each.namedVariables);
-    return {
-      variables: [...new Set(variables)].filter((name) => !common.has(name)),
-      namedVariables: [...new Set(ofServers)].filter((name) => !common.has(name)),
-      secrets: said.flatMap((each) => each.secrets),
-    };
+    const last = this.#last;
+    if (last !== undefined && said.every((each, at) => each === last.of[at])) return last.all;
+    const all = together(said);
+    this.#last = { of: said, all };
+    return all;
   }
+}
+
+function together(said: readonly Said[]): Said {
+  const variables = [...keyVariableNames(), ...said.flatMap((each) => each.variables)];
+  const ofServers = said.flatMap((each) => each.namedVariables);
+  return {
+    variables: [...new Set(variables)].filter((name) => !common.has(name)),
+    namedVariables: [...new Set(ofServers)].filter((name) => !common.has(name)),
+    secrets: said.flatMap((each) => each.secrets),
+  };
 }
 
 function readFrom(name: string, text: string): Said {

@@ -89,7 +89,7 @@ function mergeDeep(below: JsonObject, above: JsonObject): JsonObject {
 
 /** The merged value of `key` from `layers`, weakest first. */
 export function mergedValue(key: SettingKey, layers: readonly SettingsLayer[]): unknown {
-  const setting = settingOf(key);
+  const setting: Setting<unknown> = settingsTable[key];
   let result: unknown;
   for (const layer of layers) {
     const value = layer.get(key);

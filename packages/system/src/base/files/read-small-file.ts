@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 
 /** Larger files are left to the thread pool: reading them here would block everything else. */
 const MAX_BYTES = 256 * 1024;
@@ -8,22 +17,22 @@ const MAX_BYTES = 256 * 1024;
  * report no size and may block. Each step in the thread pool costs five times the system calls of the
  * step itself (row "`read` turn: system calls").
  *
- * @param check throws for an opened file that must not be read
+ * @param check throws for an opened file that must not be read; gets its stats
  * @throws the file system's error if there is no such file
  */
 export function readSmallFile(
   path: string,
-  check?: (descriptor: number) => void,
+  check?: (descriptor: number, found: BigIntStats) => void,
 ): Buffer | undefined {
   if (!isSmall(statSync(path))) return undefined;
   // Windows has neither this flag nor files that block.
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    check?.(descriptor);
-    const found = fstatSync(descriptor);
+    const found = fstatSync(descriptor, { bigint: true });
+    check?.(descriptor, found);
     if (!isSmall(found)) return undefined;
     // One byte more than the expected size: a read that does not fill the buffer has reached the end.
-    const bytes = Buffer.allocUnsafe(found.size + 1);
+    const bytes = Buffer.allocUnsafe(Number(found.size) + 1);
     let length = 0;
     for (;;) {
       const count = readSync(descriptor, bytes, length, bytes.length - length, null);
@@ -36,6 +45,6 @@ export function readSmallFile(
   }
 }
 
-function isSmall(found: Stats): boolean {
+function isSmall(found: Stats | BigIntStats): boolean {
   return found.isFile() && found.size > 0 && found.size <= MAX_BYTES;
 }

@@ -57,11 +57,12 @@ export function createReach(outer: OuterReach, within: WorkspaceReach | undefine
      * Checks an open file or folder.
      *
      * @param path the path that was opened
+     * @param stats the stats of the descriptor, if they are known
      * @throws {WorkspaceError} the file or folder is outside
      */
-    checkOpened(descriptor: number, path: string): void {
+    checkOpened(descriptor: number, path: string, stats?: BigIntStats): void {
       if (!isLimited && protectedFiles === undefined) return;
-      const found = fstatSync(descriptor, bigint);
+      const found = stats ?? fstatSync(descriptor, bigint);
       if (protectedFiles?.includes(path, found)) throw refused(path, keyFileText);
       if (!isLimited) return;
       check(realPathOfOpened(descriptor, path, found), found);

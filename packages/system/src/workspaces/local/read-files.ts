@@ -1,4 +1,12 @@
-import { type Dirent, lstatSync, opendirSync, realpathSync, type Stats, statSync } from "node:fs";
+import {
+  type BigIntStats,
+  type Dirent,
+  lstatSync,
+  opendirSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { type FileHandle, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
@@ -106,7 +114,8 @@ export async function readPath(
   reach: Reach,
 ): Promise<Uint8Array> {
   refuseOddRange(path, offset, length);
-  const check = (descriptor: number) => reach.checkOpened(descriptor, path);
+  const check = (descriptor: number, found?: BigIntStats) =>
+    reach.checkOpened(descriptor, path, found);
   const small = readSmallFile(path, check);
   if (small !== undefined) return small.subarray(offset, offset + (length ?? small.length));
   // Opening a pipe or a device may have side effects, and a folder reports its own error.
