@@ -7,8 +7,8 @@ export {
   clearedResultsEntry,
   clearedResultsOf,
   hasClearedResults,
-  resultKey,
   savedBy,
+  shownAsLine,
 } from "./log/cleared-results.ts";
 export type { Consumption } from "./log/consumption.ts";
 export {

@@ -4,7 +4,7 @@ import type {
   Usage,
   UserContent,
 } from "@tau-agent/rpc-protocol/messages";
-import { type ResultView, resultKey } from "@tau-agent/sessions/log";
+import { type ResultView, shownAsLine } from "@tau-agent/sessions/log";
 import { textTokens } from "./text-tokens.ts";
 
 /** The approximate tokens of the line that replaces a result. */
@@ -58,11 +58,6 @@ export function contextTokens(messages: readonly AgentMessage[], results?: Resul
   return measure(messages, results).tokens;
 }
 
-function lineOf(message: AgentMessage, results: ResultView | undefined) {
-  if (message.role !== "toolResult" || !results?.cleared.size) return undefined;
-  return results.cleared.get(resultKey(message));
-}
-
 /**
  * Like {@link contextTokens}, but null until a vendor has counted the current conversation: right
  * after a compaction or a clearing, an estimate would only look like a real count.
@@ -97,7 +92,7 @@ function measure(
     if (counted > 0) {
       return { tokens: Math.max(0, whole + counted - saved), isCounted: saved === 0 };
     }
-    const line = lineOf(message, results);
+    const line = results && shownAsLine(message, results);
     const size = line === undefined ? estimateTokens(message) : LINE_TOKENS;
     tokens += size;
     whole += line !== undefined && line.sameAs === undefined ? line.tokens : size;

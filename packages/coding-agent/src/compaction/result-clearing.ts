@@ -1,6 +1,6 @@
 import { type CacheRetention, cacheLifetimeMs } from "@tau-agent/ai";
 import type { AgentMessage, Model, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
-import { type Conversation, hasClearedResults, resultKey } from "@tau-agent/sessions/log";
+import { type Conversation, hasClearedResults, shownAsLine } from "@tau-agent/sessions/log";
 import type { SettingsStore } from "@tau-agent/system";
 import { clearedLine } from "../user-input/cleared-line.ts";
 import { ClearableResults, type ShownAs } from "./clearable-results.ts";
@@ -13,14 +13,23 @@ const MIN_TOKENS = 100;
 /** The tool that retrieves cleared results. */
 const READ_ENTRY = "read_entry";
 
+/** The last request that used the prompt cache. */
+export interface CacheUse {
+  readonly model: Model;
+  /** When the request began, in ms since the epoch. */
+  readonly at: number;
+  /** How long the vendor keeps what it read, in ms; undefined if that is not known. */
+  readonly lifetimeMs: number | undefined;
+}
+
 export interface ResultClearingOptions {
   readonly settings: Pick<SettingsStore, "get">;
   readonly conversation: () => Pick<Conversation, "log" | "messages" | "results" | "clear">;
   readonly model: () => Model | undefined;
-  /** The cache lifetime that requests ask for. */
+  /** The cache lifetime that the next request to a model will ask for. */
   readonly retention: (model: Model) => Promise<CacheRetention>;
-  /** When this process last used the prompt cache; 0 if never. */
-  readonly cacheUsedAt: () => number;
+  /** When this process last used the prompt cache; undefined if never. */
+  readonly lastUse: () => CacheUse | undefined;
   readonly resolvePath: (written: string) => string;
   /** The tools on demand, one of which retrieves results. */
   readonly tools: { need(name: string, isNeeded: boolean): void };
@@ -54,22 +63,26 @@ export class ResultClearing {
   }
 
   /**
-   * The line that requests show instead of a result; undefined if the result is shown.
+   * Finds the line that a request shows instead of a result; undefined if the result is shown.
    *
    * @param time - the time of the request in ms since the epoch; default now
    */
-  lineOf(result: ToolResultMessage, time = Infinity): string | undefined {
-    const cleared = this.#options.conversation().results.cleared.get(resultKey(result));
-    return cleared !== undefined && cleared.since <= time ? clearedLine(cleared) : undefined;
+  linesAt(time = Infinity): (result: ToolResultMessage) => string | undefined {
+    const { results } = this.#options.conversation();
+    return (result) => {
+      const cleared = shownAsLine(result, results);
+      return cleared !== undefined && cleared.since <= time ? clearedLine(cleared) : undefined;
+    };
   }
 
   /** Notes a new result. If the model already sees the same result of the same call, a line replaces the new one. */
   noteResult(result: ToolResultMessage): void {
     if (!this.#isOn) return;
-    const conversation = this.#options.conversation();
+    const tokens = estimateTokens(result);
+    if (tokens <= 2 * LINE_TOKENS) return;
     const earlier = this.#current().sameAs(result);
-    const tokens = earlier === undefined ? 0 : estimateTokens(result);
-    if (earlier === undefined || tokens <= 2 * LINE_TOKENS) return;
+    if (earlier === undefined) return;
+    const conversation = this.#options.conversation();
     const { entryIds } = conversation.results;
     const [entryId, sameAs] = [entryIds.get(result), entryIds.get(earlier)];
     if (entryId === undefined || sameAs === undefined) return;
@@ -79,12 +92,14 @@ export class ResultClearing {
   /** Clears before a request if that pays off; the request must wait until the change is stored. */
   async runWhenDue(): Promise<void> {
     if (!this.#isOn) return;
-    const results = this.#current();
-    if (results.tokens < MIN_TOKENS) return;
     const { messages, results: view, log } = this.#options.conversation();
+    const whole = contextTokens(messages, view);
+    // Rules out most requests, in less time than it takes to find what could be cleared.
+    if (whole < worthwhile.tokens && !(await this.#hasLapsed())) return;
+    const results = this.#current();
     const { tokens } = results;
-    const isMuch =
-      tokens >= worthwhile.tokens && tokens >= worthwhile.share * contextTokens(messages, view);
+    if (tokens < MIN_TOKENS) return;
+    const isMuch = tokens >= worthwhile.tokens && tokens >= worthwhile.share * whole;
     if (isMuch && this.#pays(results)) this.#clear(results.before(Infinity));
     else if (await this.#hasLapsed()) this.#clearBeforePrompt();
     await log.stored();
@@ -132,13 +147,15 @@ export class ResultClearing {
 
   /** Whether the vendor's cache of the last request has expired. */
   async #hasLapsed(): Promise<boolean> {
-    const { conversation, retention, cacheUsedAt } = this.#options;
+    const { conversation, retention, lastUse } = this.#options;
     const model = this.#options.model();
     const last = conversation().messages.findLast(({ role }) => role === "assistant");
     if (model === undefined || last === undefined) return false;
-    const lifetime = cacheLifetimeMs(model, await retention(model));
-    const usedAt = Math.max(last.timestamp, cacheUsedAt());
-    return lifetime !== undefined && Date.now() - usedAt > lifetime;
+    const use = lastUse();
+    const isSame = use?.model.id === model.id && use.model.provider === model.provider;
+    const lifetimeMs = isSame ? use.lifetimeMs : cacheLifetimeMs(model, await retention(model));
+    const usedAt = Math.max(last.timestamp, use?.at ?? 0);
+    return lifetimeMs !== undefined && Date.now() - usedAt > lifetimeMs;
   }
 
   /** The index where the current prompt begins; later results are cleared only if that pays off. */
@@ -165,8 +182,7 @@ export class ResultClearing {
   }
 
   #shownAs(message: AgentMessage): ShownAs {
-    if (message.role !== "toolResult") return "whole";
-    const cleared = this.#options.conversation().results.cleared.get(resultKey(message));
+    const cleared = shownAsLine(message, this.#options.conversation().results);
     if (cleared === undefined) return "whole";
     return cleared.sameAs === undefined ? "cleared" : "unchanged";
   }

@@ -8,6 +8,7 @@ import {
 import type { AgentEvent } from "@tau-agent/rpc-protocol/events";
 import type { Model, Usage } from "@tau-agent/rpc-protocol/messages";
 import { SparseSet } from "@tau-agent/system";
+import type { CacheUse } from "../compaction/result-clearing.ts";
 
 /** Provides the time and timers. */
 export interface WarmingClock {
@@ -54,7 +55,7 @@ export class CacheWarming {
   readonly #options: CacheWarmingOptions;
   readonly #clock: WarmingClock;
   #last: SentRequest | undefined;
-  #usedAt = 0;
+  #lastUse: CacheUse | undefined;
   /** The usage of the reply whose calls may be running. */
   #usage: Usage | undefined;
   /** Cancels the wait; undefined while no tool runs. */
@@ -68,14 +69,16 @@ export class CacheWarming {
 
   /** The stream for the loop; it remembers the last request. */
   readonly stream: StreamFunction = (...request) => {
-    this.#usedAt = this.#clock.now();
-    this.#last = { request, at: this.#usedAt };
+    const [model, , { cacheRetention = "short" }] = request;
+    const at = this.#clock.now();
+    this.#lastUse = { model, at, lifetimeMs: cacheLifetimeMs(model, cacheRetention) };
+    this.#last = { request, at };
     return this.#options.stream(...request);
   };
 
-  /** When the cache was last read or renewed; 0 before the first request. */
-  get usedAt(): number {
-    return this.#usedAt;
+  /** The last request or renewal; undefined before the first request. */
+  get lastUse(): CacheUse | undefined {
+    return this.#lastUse;
   }
 
   /** Handles each event of the loop. */
@@ -132,7 +135,8 @@ export class CacheWarming {
     if (this.#usage !== usage || options.signal?.aborted || !maySpend()) return undefined;
     if (!isCheaper(model, { usage, tokens, isLong: isLong(model, options) })) return undefined;
     if (!(await this.#repeat(last, account()))) return undefined;
-    this.#usedAt = Math.max(this.#usedAt, at);
+    if (this.#lastUse !== undefined && this.#lastUse.at < at)
+      this.#lastUse = { ...this.#lastUse, at };
     return { request: last.request, at };
   }
 

@@ -1,12 +1,12 @@
 import { Agent, type AgentOptions, type ToolExecutionMode, type ToolHooks } from "@tau-agent/agent";
-import type { AgentMessage, Model, ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
+import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import type { KeyMask, SettingsStore } from "@tau-agent/system";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import type { SessionTelemetry } from "../telemetry/session-telemetry.ts";
 import { createCallResolver } from "../tools/real-call.ts";
 import type { ToolSet } from "../tools/tool-set.ts";
 import { fitResult } from "../user-input/fit-content.ts";
-import { createLlmConverter } from "../user-input/llm-messages.ts";
+import { createLlmConverter, type FindText } from "../user-input/llm-messages.ts";
 import { applyQueueSettings } from "./agent-queues.ts";
 import { CacheWarming, type CacheWarmingOptions } from "./cache-warming.ts";
 import { loopHooks, type SessionHooks } from "./session-hooks.ts";
@@ -40,10 +40,8 @@ type Owner = Pick<
 > & {
   readonly currentModel: () => Model | undefined;
   readonly accountForWarming: CacheWarmingOptions["account"];
-  /** The text that is added to a message in requests only. */
-  readonly noteOf: (message: AgentMessage) => string | undefined;
-  /** The line that replaces a tool result in requests only. */
-  readonly lineOf: (result: ToolResultMessage) => string | undefined;
+  /** Called for each request. */
+  readonly findTexts: () => FindText;
   /** Called when an extension has replaced a message. */
   readonly replaced: (from: AgentMessage, to: AgentMessage) => void;
 };
@@ -77,7 +75,7 @@ export function createSessionAgent(
     survival,
     limits,
   }: SessionAgentOptions,
-  { noteOf, lineOf, replaced, accountForWarming, ...owner }: Owner,
+  { findTexts, replaced, accountForWarming, ...owner }: Owner,
 ): { readonly agent: Agent; readonly warming: CacheWarming } {
   const mask: KeyMask = (value) =>
     maskKeys !== undefined && settings.get("tools.maskKeys") ? maskKeys(value) : value;
@@ -103,14 +101,14 @@ export function createSessionAgent(
     watchReply,
     resolveToolCall: createCallResolver(() => tools.all),
     finishResult: async (result) => mask(await fitResult(result, settings)),
-    toLlmMessages: createLlmConverter(noteOf, lineOf),
+    toLlmMessages: createLlmConverter(findTexts),
     ...(hooks === undefined
       ? {}
       : loopHooks(hooks, {
           replaced,
           messages: () => agent.messages,
           // A separate converter: messages copied for extensions must not evict those of the originals from its cache.
-          toLlmMessages: createLlmConverter(noteOf, lineOf),
+          toLlmMessages: createLlmConverter(findTexts),
         })),
   });
   applyQueueSettings(agent, settings);

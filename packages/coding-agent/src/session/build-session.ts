@@ -35,7 +35,7 @@ import type { PromptTrace } from "../telemetry/session-telemetry.ts";
 import { SessionTodos } from "../todos/session-todos.ts";
 import { ASK_USER } from "../tools/ask-user/definition.ts";
 import { absolutePath } from "../tools/common/paths.ts";
-import { createLlmConverter } from "../user-input/llm-messages.ts";
+import { createLlmConverter, type FindText } from "../user-input/llm-messages.ts";
 import { buildModels } from "./build-models.ts";
 import type { SessionInputs } from "./session-inputs.ts";
 import { SessionNavigation } from "./session-navigation.ts";
@@ -89,7 +89,7 @@ function buildClearing(inputs: SessionInputs, later: Later): ResultClearing {
     conversation: () => later().conversation,
     model: () => later().answering.model,
     retention: (model) => later().requests.retentionFor(model),
-    cacheUsedAt: () => later().warming.usedAt,
+    lastUse: () => later().warming.lastUse,
     resolvePath: (written) => absolutePath(written, toolEnvironment),
   });
 }
@@ -122,14 +122,18 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   const { tools, telemetry } = inputs;
   const gate = buildGate(inputs, reports, later);
   const clearing = buildClearing(inputs, later);
+  const findTexts = (time?: number): FindText => {
+    const { notes } = conversation;
+    const lineOf = clearing.linesAt(time);
+    return (message) => (message.role === "toolResult" ? lineOf(message) : noteOf(notes, message));
+  };
   const { agent, warming } = createSessionAgent(
     { ...inputs, gate, limits },
     {
       prepareRequest: () => requests.prepare(origins.nextInitiator()),
       currentModel: () => answering.model,
       accountForWarming: () => warmingAccount(conversation, inputs.budget),
-      noteOf: (message) => noteOf(conversation.notes, message),
-      lineOf: (result) => clearing.lineOf(result),
+      findTexts,
       record: (message) => record(message, later()),
       conclude: (reply) => outputs.judge(reply, agent.messages),
       replaced: (from, to) => origins.transfer(from, to),
@@ -171,11 +175,7 @@ function buildLoop(inputs: SessionInputs, reports: Reports, later: Later): Loop 
   const setup = new RequestSetup({
     conversation: () => conversation,
     isFixed: (tool) => ["builtin", "mcp"].includes(tools.sourceOf(tool)),
-    toLlmMessages: (messages, time) =>
-      createLlmConverter(
-        (message) => noteOf(conversation.notes, message),
-        (result) => clearing.lineOf(result, time),
-      )(messages),
+    toLlmMessages: (messages, time) => createLlmConverter(() => findTexts(time))(messages),
   });
   const conversation = new Conversation(inputs.log, {
     agent,

@@ -2,7 +2,7 @@ import type { AgentTool } from "@tau-agent/agent";
 import { appendsTools } from "@tau-agent/ai";
 import type { ContextReport, ContextRow } from "@tau-agent/rpc-protocol";
 import type { AgentMessage, UserContent } from "@tau-agent/rpc-protocol/messages";
-import { noteOf, resultKey } from "@tau-agent/sessions/log";
+import { noteOf, shownAsLine } from "@tau-agent/sessions/log";
 import { estimateTokens, IMAGE_TOKENS, LINE_TOKENS } from "../compaction/estimate.ts";
 import { textTokens } from "../compaction/text-tokens.ts";
 import type { SessionParts } from "./session-parts.ts";
@@ -98,7 +98,7 @@ function addMessage(rows: Rows, message: AgentMessage, { conversation }: Describ
   rows.add("messages", textTokens(noteOf(notes, message) ?? ""));
   switch (message.role) {
     case "toolResult":
-      if (results.cleared.has(resultKey(message))) {
+      if (shownAsLine(message, results) !== undefined) {
         rows.add("tool_results", LINE_TOKENS, message.toolName);
       } else addContent(rows, message.content, { kind: "tool_results", name: message.toolName });
       break;

@@ -2,7 +2,6 @@ import type {
   AgentMessage,
   BashExecutionMessage,
   LlmMessage,
-  ToolResultMessage,
   UserMessage,
 } from "@tau-agent/rpc-protocol/messages";
 import { fencedContent, isFenced } from "../foreign-text/fence.ts";
@@ -12,62 +11,60 @@ export function toLlmMessages(messages: readonly AgentMessage[]): LlmMessage[] {
   return convertAll(messages, toLlmMessage);
 }
 
-/** Returns the text to add to a message in requests; undefined for most messages. */
-type FindNote = (message: AgentMessage) => string | undefined;
-
-/** Returns the line that replaces a result in requests; undefined for most results. */
-type FindLine = (result: ToolResultMessage) => string | undefined;
+/**
+ * Finds the text that requests show with a message: the line in place of a tool result, the note after any other
+ * message. Undefined for most messages.
+ */
+export type FindText = (message: AgentMessage) => string | undefined;
 
 /**
  * A {@link toLlmMessages} that returns the same object for the same message each time, so that a
  * request is recognised as a continuation of the previous one.
+ *
+ * @param begin - called for each request
  */
-export function createLlmConverter(
-  noteOf: FindNote = () => undefined,
-  lineOf: FindLine = () => undefined,
-): typeof toLlmMessages {
-  const known = new WeakMap<AgentMessage, LlmMessage>();
-  const sent = rememberSent();
-  const convert = (message: AgentMessage): LlmMessage | undefined => {
-    const line = message.role === "toolResult" ? lineOf(message) : undefined;
-    if (message.role === "toolResult" && line !== undefined) {
-      const shown = known.get(message) ?? withLine(message, line);
-      known.set(message, shown);
-      return shown;
-    }
-    const note = noteOf(message);
-    if (note === undefined && isLlmMessage(message)) return sent(message);
-    const converted = known.get(message) ?? withNote(toLlmMessage(message), note);
-    if (converted !== undefined) known.set(message, converted);
-    return converted;
-  };
-  return (messages) => convertAll(messages, convert);
-}
-
-function rememberSent(): typeof asSent {
-  const known = new WeakMap<LlmMessage, LlmMessage>();
-  return (message) => {
-    const found = known.get(message);
-    if (found !== undefined) return found;
-    const made = asSent(message);
-    if (made !== message) known.set(message, made);
-    return made;
+export function createLlmConverter(begin: () => FindText): typeof toLlmMessages {
+  const plain = new WeakMap<AgentMessage, LlmMessage>();
+  const changed = new WeakMap<AgentMessage, LlmMessage>();
+  return (messages) => {
+    const textOf = begin();
+    return convertAll(messages, (message) => {
+      if (message.role === "assistant") return message;
+      const text = textOf(message);
+      if (text !== undefined) return remembered(changed, message, () => withText(message, text));
+      return isSentAsIs(message) ? message : remembered(plain, message, toLlmMessage);
+    });
   };
 }
 
-function withLine(result: ToolResultMessage, line: string): ToolResultMessage {
-  return { ...result, content: [{ type: "text", text: line }] };
-}
-
-function withNote(
-  message: LlmMessage | undefined,
-  note: string | undefined,
+function remembered(
+  known: WeakMap<AgentMessage, LlmMessage>,
+  message: AgentMessage,
+  convert: (message: AgentMessage) => LlmMessage | undefined,
 ): LlmMessage | undefined {
-  if (message?.role !== "user" || note === undefined) return message;
-  const { content } = message;
+  const found = known.get(message);
+  if (found !== undefined) return found;
+  const made = convert(message);
+  if (made !== undefined && made !== message) known.set(message, made);
+  return made;
+}
+
+/** Whether {@link toLlmMessage} returns a message itself; false for some for which it does. */
+function isSentAsIs(message: AgentMessage): message is LlmMessage {
+  if (message.role === "user") return message.attachments === undefined;
+  if (message.role === "toolResult") return message.details === undefined;
+  return false;
+}
+
+function withText(message: AgentMessage, text: string): LlmMessage | undefined {
+  const block = { type: "text", text } as const;
+  if (message.role === "toolResult") return { ...message, content: [block] };
+  const sent = toLlmMessage(message);
+  if (sent?.role !== "user") return sent;
+  const { content } = sent;
   return typeof content === "string"
-    ? { ...message, content: `${content}\n\n${note}` }
-    : { ...message, content: [...content, { type: "text", text: note }] };
+    ? { ...sent, content: `${content}\n\n${text}` }
+    : { ...sent, content: [...content, block] };
 }
 
 function convertAll(

@@ -143,11 +143,35 @@ describe("toLlmMessages", () => {
   });
 
   it("returns the same object for the same message on each call for a session", () => {
-    const convert = createLlmConverter();
+    const convert = createLlmConverter(() => () => undefined);
     const [first] = convert([bash]);
     const [again, other] = convert([bash, { ...bash }]);
     expect(again).toBe(first);
     expect(other).not.toBe(first);
     expect([again, other]).toEqual(toLlmMessages([bash, { ...bash }]));
+  });
+
+  it("shows a line in place of a result and a note after other messages, as long as they are found", () => {
+    let texts: Record<string, string> = {};
+    const convert = createLlmConverter(
+      () =>
+        ({ role }) =>
+          texts[role],
+    );
+    const user = { role: "user", content: "Hello", timestamp: 1 } as const;
+    const content = [{ type: "text", text: "long" } as const];
+    const call = { toolCallId: "c", toolName: "read", isError: false, timestamp: 2 };
+    const result = { role: "toolResult", ...call, content } as const;
+    const given = [user, { ...result, content: [...content] }];
+    expect(convert(given)).toEqual(given);
+    texts = { user: "today", toolResult: "cleared" };
+    const shown = convert(given);
+    expect(shown.map((message) => message.content)).toEqual([
+      "Hello\n\ntoday",
+      [{ type: "text", text: "cleared" }],
+    ]);
+    expect(convert(given)[1]).toBe(shown[1]);
+    texts = {};
+    expect(convert(given)[1]).toBe(given[1]);
   });
 });

@@ -37,6 +37,15 @@ export function emptyResultView(): ResultView {
   return { cleared: new Map(), entryIds: new WeakMap(), savings: new WeakMap() };
 }
 
+/** The line that requests show instead of a message; undefined if they show it in full. */
+export function shownAsLine(
+  message: AgentMessage,
+  { cleared }: Pick<ResultView, "cleared">,
+): ShownAsLine | undefined {
+  if (cleared.size === 0 || message.role !== "toolResult") return undefined;
+  return cleared.get(resultKey(message));
+}
+
 /** A key for a result: extensions return copies of messages, so the objects themselves cannot serve as keys. */
 export function resultKey({ toolCallId, timestamp }: ToolResultMessage): string {
   return `${timestamp} ${toolCallId}`;
