@@ -12,12 +12,8 @@ export class CallIds {
   /** Returns the id itself if no call of the conversation has it, otherwise a free one. */
   claim(id: string, messages: readonly AgentMessage[]): string {
     this.#read(messages);
-    const [, call = "", item = ""] = /^([^|]*)(.*)$/s.exec(id) ?? [];
     let unique = id;
-    // 40 is the shortest known limit. An OpenAI id has the form `call|item`.
-    for (let count = 2; this.#taken.has(unique); count++) {
-      unique = `${call.slice(0, 32)}_${count}${item}`;
-    }
+    for (let count = 2; this.#taken.has(unique); count++) unique = numbered(id, count);
     this.#taken.add(unique);
     return unique;
   }
@@ -32,4 +28,10 @@ export class CallIds {
       for (const block of message.content) if (block.type === "toolCall") this.#taken.add(block.id);
     }
   }
+}
+
+/** 40 characters is the shortest known limit. An OpenAI id has the form `call|item`. */
+function numbered(id: string, count: number): string {
+  const [, call = "", item = ""] = /^([^|]*)(.*)$/s.exec(id) ?? [];
+  return `${call.slice(0, 32)}_${count}${item}`;
 }

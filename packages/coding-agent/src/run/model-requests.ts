@@ -9,7 +9,7 @@ import {
 import { type AnsweringModel, isLocalUrl, type ModelSelection } from "@tau-agent/models";
 import type { AgentMessage, Model } from "@tau-agent/rpc-protocol/messages";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
-import type { Diagnostic, SettingsStore } from "@tau-agent/system";
+import { type Diagnostic, LastKept, type SettingsStore } from "@tau-agent/system";
 import { textTokens } from "../compaction/text-tokens.ts";
 import type { SessionBudget } from "../subagents/budgets/session-budget.ts";
 import { ASK_USER } from "../tools/ask-user/definition.ts";
@@ -55,6 +55,7 @@ export class ModelRequests {
     | undefined;
   /** Kept so that encoded messages can be reused. */
   #blind: { readonly of: Model; readonly model: Model } | undefined;
+  readonly #firstEventLimit = new LastKept<number>();
 
   constructor(options: ModelRequestsOptions) {
     this.#options = options;
@@ -148,7 +149,9 @@ export class ModelRequests {
         cacheRetention: this.#retention(auth.environment),
         maxTokens: settings.get("maxOutputTokens") || undefined,
         idleTimeoutMs: settings.get("httpIdleTimeoutMs"),
-        firstEventTimeoutMs: settings.get("retry.provider.timeoutMs") ?? firstEventLimit(model),
+        firstEventTimeoutMs:
+          settings.get("retry.provider.timeoutMs") ??
+          this.#firstEventLimit.get(model.baseUrl, () => firstEventLimit(model)),
         onDiagnostic: ({ message }) => onDiagnostic({ severity: "warning", message }),
         maxRetryDelayMs: settings.get("retry.maxDelayMs"),
       },

@@ -28,6 +28,8 @@ export interface RequestSetupOptions {
 export class RequestSetup {
   readonly #options: RequestSetupOptions;
   #current: Setup | undefined;
+  /** The tools from which {@link #current} was made. */
+  #settledFrom: readonly AgentTool[] | undefined;
   /** The requests of earlier processes. */
   #past: PastRequests | undefined;
   /** The models that have received those earlier requests, by name. */
@@ -46,6 +48,7 @@ export class RequestSetup {
     this.#past = new PastRequests(tree);
     this.#repeated.clear();
     this.#current = this.#past.setup;
+    this.#settledFrom = undefined;
     this.#isResumed = true;
     this.#mayBeTold = this.#current !== undefined;
   }
@@ -54,6 +57,8 @@ export class RequestSetup {
   settle(wanted: WantedSetup): Setup {
     const known = this.#current;
     const next = known === undefined ? definitionsOf(wanted) : this.#continue(known, wanted);
+    // A resumed session waits one request for the tools of its servers, so the next request looks again.
+    this.#settledFrom = this.#isResumed ? undefined : wanted.tools;
     this.#isResumed = false;
     if (next !== known) {
       const { conversation } = this.#options;
@@ -105,7 +110,10 @@ export class RequestSetup {
     const isOutlineSame =
       known.system === wanted.system || outlineOf(known.system) === outlineOf(wanted.system);
     const system = isOutlineSame ? known.system : wanted.system;
-    const tools = this.#continueTools(known.tools, wanted.tools);
+    const tools =
+      wanted.tools === this.#settledFrom
+        ? known.tools
+        : this.#continueTools(known.tools, wanted.tools);
     return system === known.system && tools === known.tools ? known : { system, tools };
   }
 

@@ -12,10 +12,8 @@ const namespace = /^(?:functions|tools|default_api)[.:]/;
  */
 export function createCallResolver(loaded: () => readonly AgentTool[]): ResolveToolCall {
   return (call, active) => {
-    const isLoaded = loaded().some(({ name }) => name === call.name);
-    const tool = isLoaded
-      ? active.find(({ name }) => name === call.name)
-      : toolMeant(call.name, active);
+    const isCalled = ({ name }: AgentTool) => name === call.name;
+    const tool = active.find(isCalled) ?? toolMeant(call.name, active, loaded());
     if (tool === undefined) return call;
     const args =
       call.argumentsError === undefined ? realArguments(call.arguments, tool) : call.arguments;
@@ -24,8 +22,13 @@ export function createCallResolver(loaded: () => readonly AgentTool[]): ResolveT
   };
 }
 
-/** The active tool that another name refers to, if it is exactly one. */
-function toolMeant(name: string, active: readonly AgentTool[]): AgentTool | undefined {
+/** The active tool that another name refers to, if it is exactly one; never for a name that a tool has. */
+function toolMeant(
+  name: string,
+  active: readonly AgentTool[],
+  loaded: readonly AgentTool[],
+): AgentTool | undefined {
+  if (loaded.some((tool) => tool.name === name)) return undefined;
   const wanted = plain(name.replace(namespace, ""));
   const spelled = active.filter((tool) => plain(tool.name) === wanted);
   if (spelled.length > 0) return spelled.length === 1 ? spelled[0] : undefined;
@@ -53,6 +56,7 @@ function renamed(
 ): Record<string, unknown> {
   const properties =
     isJsonObject(schema) && isJsonObject(schema.properties) ? schema.properties : {};
+  if (!Object.entries(args).some(([key, value]) => mayBeRenamed(key, value, aliases))) return args;
   const result: Record<string, unknown> = {};
   let hasChanged = false;
   for (const [key, value] of Object.entries(args)) {
@@ -73,6 +77,11 @@ function renamed(
     });
   }
   return hasChanged ? result : args;
+}
+
+/** False for almost all arguments. */
+function mayBeRenamed(key: string, value: unknown, aliases: ToolAliases["arguments"]): boolean {
+  return Object.hasOwn(aliases, key) || Array.isArray(value);
 }
 
 function realName(

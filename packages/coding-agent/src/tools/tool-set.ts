@@ -64,6 +64,8 @@ export class ToolSet {
   #onDemand: readonly AgentTool[] = [];
   #active: readonly AgentTool[] = [];
   #callable: readonly AgentTool[] = [];
+  /** The tools for a model without appendable tools, until something changes. */
+  #unappended: readonly AgentTool[] | undefined;
 
   constructor(given: ToolSetOptions) {
     const allowed = (tools: readonly AgentTool[]) =>
@@ -99,6 +101,11 @@ export class ToolSet {
    */
   declaredFor(isAppendable: boolean): readonly AgentTool[] {
     if (isAppendable) return this.#active;
+    this.#unappended ??= this.#withoutFound();
+    return this.#unappended;
+  }
+
+  #withoutFound(): readonly AgentTool[] {
     const { caller, search, onRewrite = [] } = this.#options;
     const shown = this.#active.filter(
       (tool) => !this.#isLoadedByModel(tool) && !this.#isLate(tool),
@@ -122,7 +129,9 @@ export class ToolSet {
   /** Notes that a request declares these tools: from now on they keep their order, before later ones. */
   noteRequested(declared: readonly Pick<AgentTool, "name">[]): void {
     for (const { name } of declared) {
-      if (!this.#requested.has(name)) this.#requested.set(name, this.#requested.size);
+      if (this.#requested.has(name)) continue;
+      this.#requested.set(name, this.#requested.size);
+      this.#unappended = undefined;
     }
   }
 
@@ -314,6 +323,7 @@ export class ToolSet {
   }
 
   #activateLoaded(): void {
+    this.#unappended = undefined;
     const byName = new Map([...this.#deferred, ...this.#onDemand].map((tool) => [tool.name, tool]));
     const loaded = [...this.#loaded].flatMap((name) => byName.get(name) ?? []);
     this.#active = this.#inOrder(

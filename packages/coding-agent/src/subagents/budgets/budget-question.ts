@@ -1,7 +1,7 @@
 import type { BudgetParams, BudgetResult } from "@tau-agent/rpc-protocol";
 import { isJsonObject } from "@tau-agent/rpc-protocol/plain";
 import type { Answer } from "@tau-agent/system";
-import type { Dimension } from "./dimensions.ts";
+import { type Dimension, limitSettings } from "./dimensions.ts";
 
 export interface BudgetStep {
   /** Tool calls that are already counted but have not begun. */
@@ -29,7 +29,7 @@ export function budgetQuestion(
   const more = waiting > 1 ? `, and ${waiting} more are asked for` : "";
   const agent = agentId === undefined ? "" : ` (agent ${agentId})`;
   const title = `Budget${agent}: ${inWords(used)} of ${inWords(limit)} ${unit} used${more}. Continue?`;
-  const setting = `task.budget.${name}`;
+  const setting = limitSettings[name];
   const params = { dimension: reason, limit, used, setting, scope: "session", title } as const;
   return { params, read: (result) => readBudgetResult(result, params) };
 }

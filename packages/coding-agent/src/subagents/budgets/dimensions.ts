@@ -40,7 +40,7 @@ export function refusalOf(
     dimension: reason,
     used: String(Math.round(used * 10_000) / 10_000),
     limit: String(limit),
-    setting: `task.budget.${name}`,
+    setting: limitSettings[name],
   });
 }
 
@@ -87,6 +87,11 @@ export const dimensions: readonly Dimension[] = [
   },
   subagentDimension,
 ];
+
+/** The setting of each limit. */
+export const limitSettings = Object.fromEntries(
+  dimensions.map(({ limit }) => [limit, `task.budget.${limit}`]),
+) as { readonly [Name in LimitName]: `task.budget.${Name}` };
 
 function amount(reason: BudgetViolationReason, limit: LimitName, measure: Measure): Dimension {
   const unit = reason.replace("_", " ");

@@ -1,6 +1,6 @@
 import type { BudgetLimits, OnExceeded } from "@tau-agent/rpc-protocol";
 import { type SettingsStore, SparseMap } from "@tau-agent/system";
-import { type Dimension, dimensions, type LimitName } from "./dimensions.ts";
+import { type Dimension, dimensions, type LimitName, limitSettings } from "./dimensions.ts";
 
 /** Limits to set, and names of limits to remove; others stay. */
 export type BudgetChange = BudgetLimits & {
@@ -36,7 +36,7 @@ export class SessionLimits {
   get(name: LimitName): number | undefined {
     const given = this.#given.get(name);
     if (given !== undefined) return given ?? undefined;
-    return this.#settings.get(`task.budget.${name}`);
+    return this.#settings.get(limitSettings[name]);
   }
 
   /** Whether the used amount exceeds the limit. */

@@ -86,9 +86,7 @@ export async function openExisting<Opened>(
   open: (path: string) => Promise<Opened>,
 ): Promise<Opened> {
   const path = await resolvePath(written, base);
-  const others = otherSpellings(written, path, base);
-  if (others.length === 0) return open(path);
-  const look = () => firstThere(others, base);
+  const look = () => firstThere(otherSpellings(written, path, base), base);
   // In a remote workspace, querying in advance costs less than waiting for a later query.
   const early = base.workspace.id === "local" ? undefined : look();
   try {
