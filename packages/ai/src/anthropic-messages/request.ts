@@ -28,9 +28,8 @@ export function encodeRequest(
 ): Encoded {
   const { compat = {} } = model;
   const { request: limits, effort, takesTemperature } = limitsOf(model, options);
-  const { onPayload } = options;
-  const rule = compat.supportsEagerToolInputStreaming !== false;
-  const tools = memory.tools(context.tools, { rule, onPayload }, (tool) => encodeTool(tool, rule));
+  const streamsEagerly = compat.supportsEagerToolInputStreaming !== false;
+  const tools = memory.tools(context.tools, options, streamsEagerly, encodeTool);
   const rules = { allowsEmptySignature: compat.allowEmptySignature === true };
   const { setup, messages, prefix } = prefixes.arrange({
     key: options.sessionId && [options.sessionId, model.provider, model.id].join("\n"),

@@ -33,9 +33,7 @@ export function encodeRequest(
   const isThinking = model.reasoning && (options.thinkingLevel ?? "off") !== "off";
   const rules = { compat, isThinking };
   const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
-  const { onPayload } = options;
-  const rule = compat.supportsStrictMode;
-  const tools = memory.tools(context.tools, { rule, onPayload }, (tool) => encodeTool(tool, rule));
+  const tools = memory.tools(context.tools, options, compat.supportsStrictMode, encodeTool);
   const { setup, messages: arranged } = prefixes.arrange({
     key: options.sessionId && [options.sessionId, model.provider, model.id].join("\n"),
     features: featuresOf(compat),

@@ -23,8 +23,6 @@ export function encodeRequest(
   prefixes: Prefixes<ResponsesShapes> = new Prefixes(responsesPrefixWire),
 ): ResponsesRequest {
   const compat = resolveResponsesCompat(model);
-  const { onPayload } = options;
-  const rule = compat.supportsStrictMode;
   const role = model.reasoning && compat.supportsDeveloperRole ? "developer" : "system";
   const { setup, messages: input } = prefixes.arrange({
     key: options.sessionId && [options.sessionId, model.provider, model.id].join("\n"),
@@ -32,7 +30,7 @@ export function encodeRequest(
     setup: {
       system: context.systemPrompt ?? "",
       role,
-      tools: memory.tools(context.tools, { rule, onPayload }, (tool) => encodeTool(tool, rule)),
+      tools: memory.tools(context.tools, options, compat.supportsStrictMode, encodeTool),
       effort: compat.supportsReasoningEffort ? effortOf(model, options) : undefined,
     },
     turns: encodeInput(context.messages, model, memory.messages(options)),

@@ -1,3 +1,5 @@
+import { isSameList } from "./same-list.ts";
+
 /**
  * Caches the last value for as long as its inputs stay the same. Saves creating a vendor's client for each
  * request (row `read-turn-early`).
@@ -14,9 +16,7 @@ export class LastMade {
     parts: readonly [string, ...unknown[]],
     make: () => Promise<Value>,
   ): Promise<Value> {
-    const isSame =
-      parts.length === this.#parts.length && parts.every((part, at) => part === this.#parts[at]);
-    if (isSame) return this.#value as Value;
+    if (isSameList(parts, this.#parts)) return this.#value as Value;
     const value = await make();
     this.#parts = parts;
     this.#value = value;

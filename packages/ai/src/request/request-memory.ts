@@ -6,7 +6,7 @@ import { Memo } from "./memo.ts";
 
 interface EncodedTools {
   readonly given: readonly ToolDefinition[];
-  readonly rule: unknown;
+  readonly rule: boolean;
   readonly encoded: readonly object[];
 }
 
@@ -36,14 +36,15 @@ export class RequestMemory {
    */
   tools<Encoded extends object>(
     given: readonly ToolDefinition[] = [],
-    { rule, onPayload }: { readonly rule: unknown; readonly onPayload: StreamOptions["onPayload"] },
-    encode: (tool: ToolDefinition) => Encoded,
+    { onPayload }: StreamOptions,
+    rule: boolean,
+    encode: (tool: ToolDefinition, rule: boolean) => Encoded,
   ): readonly Encoded[] {
-    if (onPayload !== undefined) return given.map(encode);
-    const last = this.#tools?.deref();
+    const last = onPayload === undefined ? this.#tools?.deref() : undefined;
     // The same list with the same rule was encoded by the same format.
     if (last?.given === given && last.rule === rule) return last.encoded as readonly Encoded[];
-    const encoded = given.map(encode);
+    const encoded = given.map((tool) => encode(tool, rule));
+    if (onPayload !== undefined) return encoded;
     this.#tools = new WeakRef({ given, rule, encoded });
     return encoded;
   }
