@@ -231,10 +231,8 @@ export class ModelRegistry {
    * @throws {SessionError} `no_key`, `key_unresolved`, `invalid_option` for an address
    */
   async requestAuth(model: Model): Promise<RequestAuth> {
-    const { provider, id } = model;
-    const stored = this.keys.reader(provider);
-    const { key, headers, baseUrl, source } = await this.keys.require(provider, id, stored);
-    const environment = await this.keys.environmentOf(provider, stored);
+    const { key, headers, baseUrl, source } = await this.keys.require(model.provider, model.id);
+    const environment = await this.keys.environmentOf(model.provider);
     requireAddress(model, environment);
     const custom = (await this.customProviders()).get(model.provider);
     const owner = { provider: model.provider, path: "models.json" };

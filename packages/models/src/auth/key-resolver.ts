@@ -25,12 +25,8 @@ export interface KeyResolverOptions {
   readonly logins?: ((provider: string) => Promise<ProviderLogin | undefined>) | undefined;
 }
 
-/** Reads a provider's credential from auth.json; always the one that was read first. */
-type ReadCredential = () => Promise<Credential | undefined>;
-
-/** One search for a key: what it reads, and where the key came from if the vendor's refusal can replace it. */
-interface Search {
-  readonly stored: ReadCredential;
+/** Where a key came from, if it can be replaced when the vendor refuses it. */
+interface UsedLogin {
   /** The access token of a login. */
   token: string | undefined;
   /** The answer to the question for the key. */
@@ -99,25 +95,12 @@ export class KeyResolver {
     return this.#options.auth.get(provider);
   }
 
-  /** A reader for the steps of one request, so that the file is looked at once. */
-  reader(provider: string): ReadCredential {
-    let read: ReturnType<ReadCredential> | undefined;
-    return () => {
-      read ??= this.stored(provider);
-      return read;
-    };
-  }
-
   /**
    * The provider's key, or `undefined` when it has none.
    * @throws {SessionError} `key_unresolved` when a configured key cannot be read.
    */
-  async resolve(
-    provider: string,
-    modelId?: string,
-    stored = this.reader(provider),
-  ): Promise<ResolvedKey | undefined> {
-    const found = await this.#find(provider, modelId, stored);
+  async resolve(provider: string, modelId?: string): Promise<ResolvedKey | undefined> {
+    const found = await this.#find(provider, modelId);
     if (found?.key !== undefined) this.#secrets.add(found.key);
     if (found?.source === "credentials") {
       for (const value of Object.values(found.headers ?? {})) this.#secrets.add(value);
@@ -129,8 +112,8 @@ export class KeyResolver {
    * The provider's key.
    * @throws {SessionError} `no_key` naming the provider and what to set; `key_unresolved`.
    */
-  async require(provider: string, modelId?: string, stored?: ReadCredential): Promise<ResolvedKey> {
-    const found = await this.resolve(provider, modelId, stored);
+  async require(provider: string, modelId?: string): Promise<ResolvedKey> {
+    const found = await this.resolve(provider, modelId);
     if (found !== undefined) return found;
     this.#blameAuthFile(provider);
     throw new SessionError("no_key", { provider, hint: await this.#wayToKey(provider) });
@@ -140,12 +123,12 @@ export class KeyResolver {
    * The variables for requests to a provider: those of the host, overridden by those beside its key in auth.json.
    * @throws {SessionError} `key_unresolved` when one of them cannot be read.
    */
-  async environmentOf(provider: string, stored = this.reader(provider)): Promise<Environment> {
+  async environmentOf(provider: string): Promise<Environment> {
     const { environment, auth } = this.#options;
-    const credential = await stored();
-    if (credential?.type !== "api_key" || credential.env === undefined) return environment;
+    const stored = await auth.get(provider);
+    if (stored?.type !== "api_key" || stored.env === undefined) return environment;
     const owner = { provider, path: auth.path };
-    const own = Object.entries(credential.env).map(
+    const own = Object.entries(stored.env).map(
       async ([name, raw]) => [name, await this.resolveValue(String(raw), owner)] as const,
     );
     return { ...environment, ...Object.fromEntries(await Promise.all(own)) };
@@ -268,46 +251,42 @@ export class KeyResolver {
     throw new SessionError("key_unresolved", { provider, path, reason: problem.message });
   }
 
-  async #find(
-    provider: string,
-    modelId: string | undefined,
-    stored: ReadCredential,
-  ): Promise<ResolvedKey | undefined> {
-    const search: Search = { stored, token: undefined };
-    const found = await this.#lookUp(provider, modelId, search);
+  async #find(provider: string, modelId: string | undefined): Promise<ResolvedKey | undefined> {
+    const used: UsedLogin = { token: undefined };
+    const found = await this.#lookUp(provider, modelId, used);
     // Set only now: concurrent questions about models must not see the login as missing.
-    if (search.token === undefined) this.#tokens.delete(provider);
-    else this.#tokens.set(provider, search.token);
+    if (used.token === undefined) this.#tokens.delete(provider);
+    else this.#tokens.set(provider, used.token);
     const place = placeOf(provider, modelId);
-    if (search.given === undefined) this.#given.delete(place);
-    else this.#given.set(place, search.given);
+    if (used.given === undefined) this.#given.delete(place);
+    else this.#given.set(place, used.given);
     return found;
   }
 
   async #lookUp(
     provider: string,
     modelId: string | undefined,
-    search: Search,
+    used: UsedLogin,
   ): Promise<ResolvedKey | undefined> {
     const runtime = this.#runtimeKeys.get(provider);
     if (runtime !== undefined) return { key: runtime, source: "runtime" };
-    search.given = await this.#options.credentials?.get(provider, modelId);
-    if (search.given !== undefined) {
-      const { apiKey, headers } = search.given;
+    used.given = await this.#options.credentials?.get(provider, modelId);
+    if (used.given !== undefined) {
+      const { apiKey, headers } = used.given;
       return { key: apiKey, source: "credentials", ...(headers && { headers }) };
     }
     const entry = (await this.#options.customProviders?.())?.get(provider);
     if (entry?.findAuth !== undefined) {
-      const found = await entry.findAuth(await this.#storedFor(provider, entry, search));
+      const found = await entry.findAuth(await this.#storedFor(provider, entry, used));
       return found && { key: found.apiKey, source: "models_file", headers: found.headers };
     }
-    const stored = await this.#findStored(provider, search);
+    const stored = await this.#findStored(provider, used);
     if (stored !== undefined) return stored;
     if (entry?.apiKey !== undefined) {
       const owner = { provider, path: "models.json" };
       return { key: await this.resolveValue(entry.apiKey, owner), source: "models_file" };
     }
-    const environment = await this.environmentOf(provider, search.stored);
+    const environment = await this.environmentOf(provider);
     const variable = this.variableInUse(provider, environment);
     const key = variable && environment[variable]?.trim();
     if (key) return { key, source: "environment" };
@@ -326,13 +305,13 @@ export class KeyResolver {
   async #storedFor(
     provider: string,
     entry: ProviderKeyEntry,
-    search: Search,
+    used: UsedLogin,
   ): Promise<Credential | undefined> {
     const { auth } = this.#options;
-    const credential = await search.stored();
+    const credential = await auth.get(provider);
     if (credential?.type === "oauth" && entry.login !== undefined) {
       const tokens = await this.#renew(provider, entry.login.refresh);
-      search.token = tokens?.access;
+      used.token = tokens?.access;
       return tokens;
     }
     if (credential?.type !== "api_key") return credential;
@@ -340,9 +319,9 @@ export class KeyResolver {
     return { ...credential, key: await this.resolveValue(credential.key, owner) };
   }
 
-  async #findStored(provider: string, search: Search): Promise<ResolvedKey | undefined> {
+  async #findStored(provider: string, used: UsedLogin): Promise<ResolvedKey | undefined> {
     const { auth } = this.#options;
-    const credential = await search.stored();
+    const credential = await auth.get(provider);
     if (credential === undefined) return undefined;
     const owner = { provider, path: auth.path };
     if (credential.type === "api_key") {
@@ -352,7 +331,7 @@ export class KeyResolver {
     const login = await this.#loginOf(provider);
     const tokens = login === undefined ? credential : await this.#renew(provider, login.refresh);
     if (tokens !== undefined && tokens.expires > Date.now()) {
-      search.token = tokens.access;
+      used.token = tokens.access;
       return {
         key: login?.keyOf(tokens) ?? tokens.access,
         source: "login",
