@@ -80,7 +80,7 @@ function hasStopped({ stopReason, content }: AssistantMessage): boolean {
   if (stopReason === "error" || stopReason === "aborted") return false;
   if (content.some(({ type }) => type === "toolCall")) return false;
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
-  return !/[?？][\s"'”’*_`)\]]*$/.test(text);
+  return !/[?\uff1f][\s"'\u201d\u2019*_`)\]]*$/.test(text);
 }
 
 function reminderText(open: readonly TodoItem[]): string {
