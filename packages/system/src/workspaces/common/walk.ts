@@ -2,7 +2,7 @@ import type { WorkspaceEntry } from "@tau-agent/rpc-protocol/workspace";
 import { type IgnoreRules, readIgnoreRules } from "../../base/files/ignore-rules.ts";
 
 const maxRulesBytes = 1024 * 1024;
-const readsAhead = 3;
+const readsAhead = 16;
 
 /** The file access that a walk needs. Paths have slashes. */
 export interface WalkSource {

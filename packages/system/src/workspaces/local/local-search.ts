@@ -17,8 +17,8 @@ import {
   searchRootOf,
 } from "../common/list-search.ts";
 import { contextOf, lineSearch, type SearchRoot } from "../common/search-request.ts";
-import { createReach, type Reach } from "./reach.ts";
-import { listFolder, statPath } from "./read-files.ts";
+import type { Reach } from "./reach.ts";
+import { listInThread, statPath } from "./read-files.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
 import { createUnorderedLines } from "./unordered-lines.ts";
 
@@ -78,13 +78,11 @@ function localPlace(root: SearchRoot, reach: Reach): SearchPlace {
   return {
     separator: sep,
     mayShow: (path) => reach.mayShow(realOf(path)),
-    list: (folder) => listFolder(folder, unlimited).catch(unlessLimited([])),
+    list: (folder) => listInThread(folder).catch(unlessLimited([])),
     text: async (file, maxBytes) => (await bytesOf(file, maxBytes))?.toString() ?? "",
     bytes: bytesOf,
   };
 }
-
-const unlimited = createReach({}, undefined);
 
 async function bytesOf(path: string, maxBytes: number): Promise<Buffer | undefined> {
   const file = await openRegularFile(path).catch(unlessLimited(undefined));

@@ -78,8 +78,16 @@ export async function listFolder(path: string, reach: Reach): Promise<readonly W
 }
 
 async function entriesOf(folder: string): Promise<readonly WorkspaceEntry[]> {
-  const entries = readSmallFolder(folder) ?? (await readdir(folder, { withFileTypes: true }));
-  return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+  return readSmallFolder(folder)?.map(entryOf) ?? (await listInThread(folder));
+}
+
+/** Leaves this thread free for the entries of another folder meanwhile (row `find`). */
+export async function listInThread(folder: string): Promise<readonly WorkspaceEntry[]> {
+  return (await readdir(folder, { withFileTypes: true })).map(entryOf);
+}
+
+function entryOf(entry: Dirent): WorkspaceEntry {
+  return { name: entry.name, kind: kindOf(entry) };
 }
 
 /** Synchronous, as for small files; undefined for a folder so large that it would block everything else. */
