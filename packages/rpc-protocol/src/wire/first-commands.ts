@@ -27,7 +27,7 @@ const question = { traits: traitsOf({}), members: undefined };
 /**
  * The first commands of clients to a host that has just started, in their usual forms. Decoding these without the
  * schemas of all commands saves 16 to 25 ms until the first answer (rows `start`, `first-prompt`, `short-switch`,
- * `short-fork`, `fork-messages`). Every other form, and every error, is left to the schemas, which are then loaded.
+ * `short-fork`, `fork-messages`, `session-append`). Every other form, and every error, is left to the schemas, which are then loaded.
  */
 const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
   get_state: { traits: traitsOf({ answersAtOnce: true }), members: undefined },
@@ -36,11 +36,17 @@ const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
   get_available_models: question,
   get_fork_messages: question,
   get_branch_messages: question,
+  get_commands: question,
   abort: { traits: traitsOf({ data: "none", answersAtOnce: true }), members: undefined },
   switch_session: {
     traits: traitsOf({ awaitsSessionChange: true }),
     required: "sessionPath",
     members: { sessionPath: isText },
+  },
+  set_session_name: {
+    traits: traitsOf({ data: "none", awaitsSessionChange: true }),
+    required: "name",
+    members: { name: isText },
   },
   fork: {
     traits: traitsOf({ awaitsSessionChange: true }),

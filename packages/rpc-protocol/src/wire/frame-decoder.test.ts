@@ -54,6 +54,7 @@ const prompt = optional({
 });
 const switchSession = optional({ id, sessionPath: words });
 const fork = optional({ id, entryId: words });
+const setName = optional({ id, name: words });
 const more = optional({ images: lists, promptId: words, more: words });
 const first = fc
   .tuple(
@@ -62,6 +63,7 @@ const first = fc
       prompt.map((members) => ({ type: "prompt", ...members })),
       switchSession.map((members) => ({ type: "switch_session", ...members })),
       fork.map((members) => ({ type: "fork", ...members })),
+      setName.map((members) => ({ type: "set_session_name", ...members })),
     ),
     fc.oneof({ weight: 9, arbitrary: fc.constant({}) }, more),
   )
