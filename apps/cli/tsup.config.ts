@@ -15,16 +15,42 @@ type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 const isInPackage = /[/\\]node_modules[/\\]/;
 const entry = fileURLToPath(new URL("src/cli.ts", import.meta.url));
 
+const inRepository = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+/** The modules that a first prompt loads, whatever the wire format, and the tools that most prompts call. */
+const promptModules = [
+  "packages/agent/src/loop/loop.ts",
+  "packages/ai/src/fetch.ts",
+  "packages/ai/src/request/cache-marks.ts",
+  "packages/ai/src/request/output-schema.ts",
+  "packages/ai/src/request/prefixes.ts",
+  "packages/ai/src/request/request-memory.ts",
+  "packages/ai/src/request/setup.ts",
+  "packages/ai/src/sdk-error.ts",
+  "packages/ai/src/stream-reply.ts",
+  "packages/ai/src/transport/http-transport.ts",
+  "packages/ai/src/transport/server-events.ts",
+  "packages/coding-agent/src/resources/read-resources.ts",
+  "packages/coding-agent/src/resources/rules/load-rules.ts",
+].map(inRepository);
+
+/** What a start or a change of session loads, before a prompt. */
+const isBeforePrompts =
+  /[/\\](add-local-servers|custom-schema|frame|read-session|read-session-file)\.ts$/;
+
 /**
- * Starting should read three files, not two dozen. esbuild makes one chunk for each set of entries that share a module,
- * and every lazily imported module is an entry: so in place of each stands an entry that also imports the program
- * itself, and everything the start needs falls into one and the same set.
+ * A start should read three files, and a first prompt few more, not three dozen each. esbuild makes one chunk for each
+ * set of entries that share a module, and every lazily imported module is an entry. So each is replaced by an entry that
+ * also imports the program and, unless it is loaded earlier, all that a prompt needs: the modules of the start then have
+ * the same set, and those of a prompt, too.
  */
-const oneChunkForTheStart: Plugin = {
-  name: "one-chunk-for-the-start",
+const fewChunks: Plugin = {
+  name: "few-chunks",
   setup(build) {
     build.onResolve({ filter: /.*/ }, async (args) => {
-      const { importer, resolveDir, kind, path } = args;
+      const { importer, namespace, resolveDir, kind, path } = args;
+      // Otherwise esbuild leaves it out, because nothing is taken from it.
+      if (namespace === "lazy" && promptModules.includes(path)) return { path, sideEffects: true };
       if (kind !== "dynamic-import" || args.pluginData === "resolving") return undefined;
       // esbuild wraps a module that a package loads with `require` in a function, and so everything which that
       // module imports, even lazily. An entry made here would hand this on to the whole program, whose start
@@ -50,7 +76,9 @@ const oneChunkForTheStart: Plugin = {
           ? `import * as all from ${from}; export default all.default;`
           : "";
         const all = common ?? `export * from ${from}; ${fallback}`;
-        const contents = `${all} import ${JSON.stringify(entry)};`;
+        const together = isBeforePrompts.test(path) ? [entry] : [entry, ...promptModules];
+        const imports = together.map((file) => `import ${JSON.stringify(file)};`);
+        const contents = `${all} ${imports.join(" ")}`;
         return { contents, loader: "js", resolveDir: dirname(path) };
       },
     );
@@ -109,7 +137,7 @@ const program: Options = {
   esbuildPlugins: [
     yamlAsModule,
     leanSdks,
-    oneChunkForTheStart,
+    fewChunks,
     namedExports,
     straightThroughDoors({ transform: builtinsOnDemand }),
     builtinsWithoutRequire,

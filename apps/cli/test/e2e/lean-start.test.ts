@@ -66,16 +66,15 @@ it("starts from three files and wraps none of their modules in a function", () =
 
 it("starts from code that is ASCII, because V8 keeps other code in twice the memory", () => {
   // esbuild escapes every other character, but not in a regular expression.
-  expect(codeOfStart().join("").match(/[^\0-\x7f].{0,40}/g) ?? []).toEqual([]);
+  expect(
+    codeOfStart()
+      .join("")
+      .match(/[^\0-\x7f].{0,40}/g) ?? [],
+  ).toEqual([]);
 });
 
-/** Texts in the code of MCP servers and of their library, wherever the bundle puts them. */
-const marks = { ours: "is being started again", library: "notifications/initialized" };
-
-it.each([
-  ["nothing of MCP where no server is configured", undefined, { ours: false, library: false }],
-  ["it for a server, once the first command is answered", {}, { ours: true, library: true }],
-])("loads %s", async (_, mcpServers, expected) => {
+/** The code of each file that a host loads until its first prompt has ended. */
+async function codeOfPrompt(mcpServers?: object): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), "tau-lean-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const list = join(folder, "loaded");
@@ -89,8 +88,7 @@ it.each([
     } });`,
   );
   if (mcpServers !== undefined) {
-    const one = { command: process.execPath, args: ["-e", "process.stdin.resume()"], timeout: 1 };
-    writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers: { one } }));
+    writeFileSync(join(folder, "mcp.json"), JSON.stringify({ mcpServers }));
   }
   const host = spawn(
     process.execPath,
@@ -115,10 +113,31 @@ it.each([
   host.stdin.end();
   await new Promise((resolve) => host.once("exit", resolve));
   const files = readFileSync(list, "utf8").split("\n");
-  const code = files
+  return files
     .filter((url) => url.startsWith("file:"))
     .map((url) => readFileSync(fileURLToPath(url), "utf8"));
+}
+
+it("loads few files for a first prompt", async () => {
+  const code = await codeOfPrompt();
   expect(code.length).toBeGreaterThan(3);
+  expect(code.length).toBeLessThan(30);
+});
+
+/** Texts in the code of MCP servers and of their library, wherever the bundle puts them. */
+const marks = { ours: "is being started again", library: "notifications/initialized" };
+
+const server = { command: process.execPath, args: ["-e", "process.stdin.resume()"], timeout: 1 };
+
+it.each([
+  ["nothing of MCP where no server is configured", undefined, { ours: false, library: false }],
+  [
+    "it for a server, once the first command is answered",
+    { one: server },
+    { ours: true, library: true },
+  ],
+])("loads %s", async (_, mcpServers, expected) => {
+  const code = await codeOfPrompt(mcpServers);
   const isLoaded = (mark: string): boolean => code.some((text) => text.includes(mark));
   expect({ ours: isLoaded(marks.ours), library: isLoaded(marks.library) }).toEqual(expected);
 });
