@@ -41,10 +41,14 @@ function isStored(data: unknown): data is { readonly messages: StoredList } {
   return typeof messages === "object" && messages !== null && "json" in messages;
 }
 
+/** How both separators begin, and quotation marks and dashes, too: most pieces are searched only once. */
+const punctuation = Buffer.from([0xe2, 0x80]);
+
 /** Bytes unchanged, or a text with U+2028 and U+2029 escaped. */
 function escapedPiece(piece: Uint8Array): string | Uint8Array {
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-  const hasSeparator = bytes.includes("\u2028") || bytes.includes("\u2029");
+  const hasSeparator =
+    bytes.includes(punctuation) && (bytes.includes("\u2028") || bytes.includes("\u2029"));
   return hasSeparator ? escapeLineSeparators(bytes.toString()) : bytes;
 }
 
