@@ -97,6 +97,12 @@ export class Attachment implements SessionListener, AttachedSession {
     this.leave();
   }
 
+  catchUp(): void {
+    if (!this.isListening) return;
+    if (!this.#options.namesSession) this.#diagnose();
+    this.repeatRequests();
+  }
+
   takeWork(method: WorkMethod): void {
     this.hosted.requests.workBy(this.requests, method);
   }
@@ -139,7 +145,7 @@ export class Attachment implements SessionListener, AttachedSession {
   }
 
   /** Sends the session's diagnostics that the client has not received yet. */
-  diagnose(): void {
+  #diagnose(): void {
     const news = this.hosted.session.diagnostics.slice(this.#diagnosed);
     this.#diagnosed += news.length;
     for (const diagnostic of news) {

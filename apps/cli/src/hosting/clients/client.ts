@@ -1,4 +1,3 @@
-import type { AgentSession } from "@tau-agent/coding-agent";
 import {
   type ClientFrame,
   type ErrorCode,
@@ -144,13 +143,8 @@ export class Client implements CommandClient, WorkspaceServingClient {
     return this.#options.writer.write(encodeLine(frame), true);
   }
 
-  catchUp(only?: AgentSession): void {
-    for (const { attachment } of this.#attached.values()) {
-      const isMeant = only === undefined || attachment.hosted.session === only;
-      if (!isMeant || !attachment.isListening) continue;
-      if (this.#options.pool.solo !== undefined) attachment.diagnose();
-      attachment.repeatRequests();
-    }
+  catchUp(): void {
+    for (const { attachment } of this.#attached.values()) attachment.catchUp();
   }
 
   setEventFilter(connection: Connection, events: readonly string[] | undefined): void {

@@ -17,13 +17,14 @@ import type { CommandClient, HostHandlers } from "./contexts.ts";
 const PROTOCOL_VERSION = 1;
 
 export const connectionHandlers = {
-  initialize: ({ client, session }, asked, { afterAnswer }) => {
+  initialize: ({ client, attachment }, asked, { afterAnswer }) => {
     const { connection } = client;
     const { protocol } = asked;
     const adopt = () => {
       // A client may repeat its settings for each of its sessions (row `many-sessions`).
       const hasChanged = adoptSettings(client, asked);
-      afterAnswer(() => client.catchUp(hasChanged ? undefined : session));
+      const listener = hasChanged ? client : (attachment ?? client);
+      afterAnswer(() => listener.catchUp());
       return hostInfo(connection);
     };
     if (protocol === undefined || protocol === connection.dialect.name) return adopt();

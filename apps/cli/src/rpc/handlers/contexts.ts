@@ -42,12 +42,8 @@ export interface CommandClient {
    * @returns whether any setting of the client has changed
    */
   initialize(asked: Params<"initialize">): boolean;
-  /**
-   * Sends what a client receives once it has declared which requests it answers: diagnostics and open requests.
-   *
-   * @param only - the session whose frames are sent; all sessions by default
-   */
-  catchUp(only?: AgentSession): void;
+  /** {@link AttachedSession.catchUp} of all sessions of the client. */
+  catchUp(): void;
   setEventFilter(connection: Connection, events: readonly string[] | undefined): void;
   openSession(
     params: Params<"open_session">,
@@ -59,6 +55,8 @@ export interface CommandClient {
 export interface AttachedSession {
   attach(params: Params<"attach">, afterAnswer: AfterAnswer): Result<"attach">;
   detach(params: Params<"detach">): void;
+  /** Sends what a client receives once it has declared which requests it answers: diagnostics and open requests. */
+  catchUp(): void;
   /** From now on, this client does this kind of work for the session. */
   takeWork(method: WorkMethod): void;
   /** Sends the client the work that waits for one. */
@@ -71,6 +69,8 @@ export interface HostContext {
   readonly connection: Connection;
   /** The session that the command names, or the only session of the host. */
   readonly session?: AgentSession;
+  /** The client's connection to that session. */
+  readonly attachment?: AttachedSession;
 }
 
 export interface SessionContext extends HostContext {
