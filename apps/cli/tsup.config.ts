@@ -17,7 +17,7 @@ const entry = fileURLToPath(new URL("src/cli.ts", import.meta.url));
 
 const inRepository = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-/** The modules that a first prompt loads, whatever the wire format, and the tools that most prompts call. */
+/** The modules that a first prompt loads, whatever the wire format. */
 const promptModules = [
   "packages/agent/src/loop/loop.ts",
   "packages/ai/src/fetch.ts",

@@ -27,7 +27,8 @@ const question = { traits: traitsOf({}), members: undefined };
 /**
  * The first commands of clients to a host that has just started, in their usual forms. Decoding these without the
  * schemas of all commands saves 16 to 25 ms until the first answer (rows `start`, `first-prompt`, `short-switch`,
- * `short-fork`, `fork-messages`, `session-append`). Every other form, and every error, is left to the schemas, which are then loaded.
+ * `short-fork`, `fork-messages`, `session-append`). Every other form, and every error, is left to the schemas, which
+ * are then loaded.
  */
 const firstCommands: { readonly [N in CommandName]?: FirstCommand<N> } = {
   get_state: { traits: traitsOf({ answersAtOnce: true }), members: undefined },
