@@ -22,9 +22,9 @@ export const limits: Readonly<Record<string, string>> = {
   "paced-abort":
     "one read, one write, and 1 ms of code that a host seldom runs: 15 % of it close the connection, 12 % are garbage collection, 7 % make the two errors, and no other function takes more than 4 %",
   "call-abort":
-    "what a command has started outside of its group is looked for in /proc before anything is killed, with three system calls for each process of the machine; the peer kills the group only",
-  "short-switch":
-    "the first switch of a host loads and compiles what reads files, 60 ms of CPU; the second takes 1 ms, a thirtieth of the peer's",
+    "what a command has started outside of its group is looked for in /proc before anything is killed, which takes 2 to 3 ms with 75 processes on the machine; the peer kills the group only",
+  "short-first-request":
+    "a host that was just started loads and compiles the code of a prompt here, and reads the messages; the peers have done both when they start and switch, and take as long for the two together, after a start of four times the time",
   "get-state-idle":
     "of 20 µs of CPU per answer 13 are what the floor needs to answer with an empty object, and the peer needs 14 for an answer two thirds as long; the answer's JSON takes 3 µs",
   "get-state-burst":
@@ -43,13 +43,14 @@ export const limits: Readonly<Record<string, string>> = {
     "the host reads 43 MB, checks that they are UTF-8 and writes them, without making a text of them; the client's reading takes a third of the time",
   "session-first-request":
     "a fifth each are garbage collection of 100 000 messages that stay in memory, and parsing them; writing and sending 28 MB of JSON takes another fifth, and the server has to receive it",
+  "compacted-get-messages":
+    "the first such answer of a host: 1 ms of code that has not run before, for 22 messages",
   "compacted-state":
     "the start of the host, and 0.5 MB from the end of the file; the rest is not read before it is needed",
-  "fork-messages":
-    "texts are copied from the file, 440 KB of it in two reads; the peer has them in memory",
+  "session-fork-messages":
+    "43 MB are read from the file again, because the messages do not stay in memory, and half of the time is the client's",
   "entries-since":
     "its one entry takes no longer than an answer to get_state: one read, one write, and two processes that wake",
-  find: "of 22 ms of CPU half are Node's threads that read folders, half look at 20 000 names; the peer runs a program that does both on all cores",
   "grep-none":
     "ripgrep takes 160 ms of CPU for 20 000 files, 120 of them in the kernel, with eight system calls per file (open, fcntl, four reads, close); one thread takes 140 ms but no longer runs on both cores, memory maps take 258 ms, and not reading ignore files saves 6 %; the peer runs the same program",
   "grep-few": "as grep-none",
