@@ -94,6 +94,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   const chosen = await chooseModel(options, choice);
   const fallbacks = await chooseFallbacks(options, choice);
   const thinkingLevel = chooseLevel(options, choice, chosen);
+  const isNew = log.tree.length === 0;
   noteModel(log, chosen.model, thinkingLevel);
   nameSession(log, options.name?.trim());
   const resources = createResources(surroundings);
@@ -103,7 +104,7 @@ async function assemble(draft: SessionDraft): Promise<CreatedSession> {
   const uris = new HostUris(requests);
   const given = { telemetry, durability, resources, clientUris: uris };
   const toolEnvironment = createToolEnvironment(draft, given);
-  const jobs = createJobs(draft, toolEnvironment);
+  const jobs = createJobs(draft, toolEnvironment, isNew);
   const tasks = createTasks(draft, toolEnvironment, durability);
   const builtIn = [...createTools(toolEnvironment, jobs), ...tasks.tools];
   const tools = createToolSet(draft, builtIn);

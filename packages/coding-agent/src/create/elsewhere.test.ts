@@ -94,6 +94,21 @@ it("needs at most six rounds to a remote project until the first request", async
   expect(there.calls.length).toBe(asked);
 });
 
+it("looks for the jobs of an earlier host in a continued session, and not in a new one", async () => {
+  const places = placesIn(temporaryFolder());
+  const there = Object.assign(new MemoryWorkspace({ cwd: places.cwd }), { durable: {} as never });
+  const asked = async (session: CreateAgentSessionOptions["session"]) => {
+    there.calls = [];
+    const { session: opened } = await open(there, { ...places, session });
+    await new Promise((resolve) => setImmediate(resolve));
+    await opened.prompt("Hello");
+    await opened.dispose();
+    return there.calls.filter((call) => call.includes("/jobs/")).length;
+  };
+  expect(await asked({ kind: "new", id: "a-session" })).toBe(0);
+  expect(await asked({ kind: "id", id: "a-session" })).toBeGreaterThan(0);
+});
+
 it("runs programs of extensions in the workspace", async () => {
   const places = placesIn(temporaryFolder());
   const { cwd } = places;

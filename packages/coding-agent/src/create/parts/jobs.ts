@@ -8,9 +8,17 @@ import { jobToolNames } from "../../tools/jobs/definition.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import { offerTools } from "./tool-search.ts";
 
-/** The background jobs of a session; jobs that outlived an earlier host are found later. */
-export function createJobs(draft: SessionDraft, environment: ToolEnvironment): SessionJobs {
-  const { settings, options, log } = draft.surroundings;
+/**
+ * The background jobs of a session; jobs that outlived an earlier host are found later.
+ *
+ * @param isNew - whether the session begins here: it has no jobs, and in a remote workspace every query is a round trip
+ */
+export function createJobs(
+  draft: SessionDraft,
+  environment: ToolEnvironment,
+  isNew: boolean,
+): SessionJobs {
+  const { settings, options } = draft.surroundings;
   const { clientReady } = options;
   const place = placeOf(draft, environment);
   const jobs = new SessionJobs({
@@ -20,8 +28,7 @@ export function createJobs(draft: SessionDraft, environment: ToolEnvironment): S
     session: () => sessionOf(draft.parts),
     offerTools: () => offerTools(draft, jobToolNames),
   });
-  // A new session has no jobs, and in a remote workspace every query is a round trip.
-  if (log.tree.length === 0) return jobs;
+  if (isNew) return jobs;
   // If the workspace is unreachable now, the next query finds them.
   const find = () => void jobs.findKept().catch(() => {});
   // Deferred by a turn of the event loop, so that the caller can subscribe first.
