@@ -121,7 +121,7 @@ function assistantItems(
         return [callItem(block, isSame)];
       case "thinking": {
         const item = readReasoningItem(block.thinkingSignature);
-        return isReasoningItem(item) ? [item] : [];
+        return isReasoningItem(item) ? [{ ...item, id: itemId(item.id, "rs_") }] : [];
       }
       default:
         return block satisfies never;

@@ -89,6 +89,17 @@ describe("encodeRequest", () => {
   });
 });
 
+it("sends reasoning with an id that the vendor accepts", () => {
+  const item = { type: "reasoning", id: "\ud800 lone", summary: [], encrypted_content: "e" };
+  const content: AssistantMessage["content"] = [
+    { type: "thinking", thinking: "x", thinkingSignature: JSON.stringify(item) },
+    { type: "text", text: "A" },
+  ];
+  const { input } = encode(model(), { messages: [user, assistant(content), user] });
+  expect(input[1]).toMatchObject({ type: "reasoning", encrypted_content: "e" });
+  expect(input[1].id).toMatch(/^rs_[\w-]+$/);
+});
+
 describe("compat flags", () => {
   const flagged = (compat: Record<string, unknown>) => model({ compat });
 
