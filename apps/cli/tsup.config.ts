@@ -9,6 +9,7 @@ import { exportsOfCommonJs, namedExports } from "../../packages/ai/bundling/name
 import { smallTurndown } from "../../packages/ai/bundling/small-turndown.ts";
 import { straightThroughDoors } from "../../packages/ai/bundling/straight-through-doors.ts";
 import { builtinsOnDemand } from "./bundling/builtins-on-demand.ts";
+import { chunksAsScripts } from "./bundling/chunks-as-scripts.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
@@ -39,7 +40,7 @@ const isBeforePrompts =
   /[/\\](add-local-servers|custom-schema|frame|read-session|read-session-file)\.ts$/;
 
 /**
- * A start should read three files, and a first prompt few more, not three dozen each. esbuild makes one chunk for each
+ * A start should read five files, and a first prompt few more, not three dozen each. esbuild makes one chunk for each
  * set of entries that share a module, and every lazily imported module is an entry. So each is replaced by an entry that
  * also imports the program and, unless it is loaded earlier, all that a prompt needs: the modules of the start then have
  * the same set, and those of a prompt, too.
@@ -116,7 +117,7 @@ const builtinsWithoutRequire: Plugin = {
 // One bundle of everything ours and of the vendors' SDKs, so that the compile cache has all of it;
 // ripgrep and photon stay packages and load on first use.
 const program: Options = {
-  entry: { cli: "src/cli.ts" },
+  entry: { cli: "src/cli.ts", "run-script": "src/process/run-script.ts" },
   format: "esm",
   target: "node22",
   platform: "node",
@@ -141,6 +142,7 @@ const program: Options = {
     namedExports,
     straightThroughDoors({ transform: builtinsOnDemand }),
     builtinsWithoutRequire,
+    chunksAsScripts(["src/cli.ts", "../../packages/agent/src/loop/loop.ts"]),
     licences("dist/THIRD-PARTY-LICENSES.txt"),
   ],
   esbuildOptions(options) {

@@ -1,4 +1,5 @@
-import { registerHooks } from "node:module";
+import fs from "node:fs";
+import { registerHooks, syncBuiltinESMExports } from "node:module";
 import { env } from "node:process";
 import { type Mutant, mutants, stops } from "./mutants.ts";
 
@@ -8,14 +9,28 @@ const changes: readonly (Mutant | undefined)[] = [
   mutants[env.TAU_CAMPAIGN_MUTANT ?? ""],
   stops[kind]?.(Number(at)),
 ];
+
+function changed(source: string): string {
+  return changes.reduce(
+    (text, change) => (change === undefined ? text : text.replace(change.find, change.put)),
+    source,
+  );
+}
+
 registerHooks({
   load(url, context, next) {
     const loaded = next(url, context);
     if (!url.includes("/apps/cli/dist/")) return loaded;
-    const source = changes.reduce(
-      (text, change) => (change === undefined ? text : text.replace(change.find, change.put)),
-      String(loaded.source),
-    );
-    return { ...loaded, source };
+    return { ...loaded, source: changed(String(loaded.source)) };
   },
 });
+
+// The host reads chunks that are scripts itself. Their compiled code must neither be taken nor kept.
+env.NODE_DISABLE_COMPILE_CACHE = "1";
+const { readFileSync } = fs;
+fs.readFileSync = ((...given: Parameters<typeof readFileSync>) => {
+  const read = readFileSync(...given);
+  const [path] = given;
+  return typeof path === "string" && path.endsWith(".script.js") ? changed(String(read)) : read;
+}) as typeof readFileSync;
+syncBuiltinESMExports();

@@ -17,14 +17,20 @@ interface Taken {
   readonly name: string;
 }
 
+/** In a chunk that is a script, a function takes the place of `import`. */
+function isImport(node: Node): boolean {
+  if (node.type === "ImportExpression") return true;
+  return node.type === "CallExpression" && (node.callee as Node).name === "$chunk";
+}
+
 /** The names in `const { a, b } = await import("./chunk.js")` and `(await import("./chunk.js")).a`. */
 function namesTaken(program: ReturnType<typeof parseSync>["program"]): Taken[] {
   const taken: Taken[] = [];
   const chunkOf = (node: Node | null): string | undefined => {
     if (node?.type === "ParenthesizedExpression") return chunkOf(node.expression as Node);
     if (node?.type === "AwaitExpression") return chunkOf(node.argument as Node);
-    if (node?.type !== "ImportExpression") return undefined;
-    const { value } = node.source as Node;
+    if (node === null || !isImport(node)) return undefined;
+    const { value } = (node.source ?? (node.arguments as Node[])[0]) as Node;
     return typeof value === "string" && value.startsWith("./") ? value : undefined;
   };
   new Visitor({
@@ -37,7 +43,7 @@ function namesTaken(program: ReturnType<typeof parseSync>["program"]): Taken[] {
       }
     },
     MemberExpression({ object, property }) {
-      const chunk = object.type === "ImportExpression" ? undefined : chunkOf({ ...object });
+      const chunk = isImport({ ...object }) ? undefined : chunkOf({ ...object });
       if (chunk !== undefined && property.type === "Identifier") {
         taken.push({ chunk, name: property.name });
       }

@@ -49,18 +49,26 @@ it("loads no expensive part of Node to answer initialize and get_state", () => {
   expect(loaded.filter((name) => heavy.test(name))).toEqual([]);
 });
 
-/** The code of the program's first file and of those it imports. */
-function codeOfStart(): string[] {
-  const dist = new URL("../../dist/", import.meta.url);
-  const first = readFileSync(new URL("cli.js", dist), "utf8");
-  const imported = [...first.matchAll(/(?:from|import)"(\.\/[^"]+)"/g)];
-  return [first, ...imported.map(([, name = ""]) => readFileSync(new URL(name, dist), "utf8"))];
+/** The code of a file and of those it imports or runs. */
+function codeFrom(file: URL, seen = new Set<string>()): string[] {
+  if (seen.has(file.href)) return [];
+  seen.add(file.href);
+  const code = readFileSync(file, "utf8");
+  // A chunk that is a script does not import; the module in its place does.
+  if (file.href.endsWith(".script.js")) return [code];
+  const named = [...code.matchAll(/(?:from|import)"(\.\/[^"]+)"|runScript\("([^"]+)"/g)];
+  const files = named.map(([, imported, script]) => new URL(imported ?? script ?? "", file));
+  return [code, ...files.flatMap((each) => codeFrom(each, seen))];
 }
 
-it("starts from three files and wraps none of their modules in a function", () => {
+function codeOfStart(): string[] {
+  return codeFrom(new URL("../../dist/cli.js", import.meta.url));
+}
+
+it("starts from five files and wraps none of their modules in a function", () => {
   const files = codeOfStart();
-  // The first names the other two: the program, and the helpers of esbuild.
-  expect(files).toHaveLength(3);
+  // The first names the program and the helpers of esbuild. The program is a script, which a module runs.
+  expect(files).toHaveLength(5);
   expect(files.join("").match(/\(\(\)=>\{"use strict";/g) ?? []).toEqual([]);
 });
 
@@ -115,7 +123,14 @@ async function codeOfPrompt(mcpServers?: object): Promise<string[]> {
   const files = readFileSync(list, "utf8").split("\n");
   return files
     .filter((url) => url.startsWith("file:"))
-    .map((url) => readFileSync(fileURLToPath(url), "utf8"));
+    .flatMap((url) => scriptsOf(readFileSync(fileURLToPath(url), "utf8")));
+}
+
+/** The code of a module, and that of the script it runs. */
+function scriptsOf(code: string): string[] {
+  const [, script] = /runScript\("([^"]+)"/.exec(code) ?? [];
+  if (script === undefined) return [code];
+  return [code, readFileSync(new URL(`../../dist/${script}`, import.meta.url), "utf8")];
 }
 
 it("loads few files for a first prompt", async () => {
