@@ -15,7 +15,7 @@ export interface KillOrder {
   readonly mark: string | undefined;
   readonly limit?: string | undefined;
   /** As in {@link ProcessSearch}. */
-  readonly isOwnMark?: boolean | undefined;
+  readonly since?: ProcessSearch["since"];
   /** Default SIGKILL. */
   readonly signal?: NodeJS.Signals | undefined;
   readonly systemRoot?: string | undefined;
@@ -26,13 +26,13 @@ export interface KillOrder {
  * signal. Stops all processes before sending it: otherwise the shell of `a; b` could see `a` die and start `b`.
  */
 export function killProcesses(order: KillOrder): void {
-  const { leaders, mark, limit, isOwnMark, signal = "SIGKILL", systemRoot } = order;
+  const { leaders, mark, limit, since, signal = "SIGKILL", systemRoot } = order;
   if (!hasProcessGroups) {
     for (const pid of leaders) killTree(pid, systemRoot);
     return;
   }
   for (const pid of leaders) signalGroup(pid, "SIGSTOP");
-  const strangers = mark === undefined ? [] : stopAll({ leaders, mark, limit, isOwnMark });
+  const strangers = mark === undefined ? [] : stopAll({ leaders, mark, limit, since });
   for (const each of goesOn(signal) ? [signal, "SIGCONT" as const] : [signal]) {
     for (const pid of leaders) signalGroup(pid, each);
     for (const pid of strangers) signalProcess(pid, each);

@@ -4,6 +4,7 @@ import { randomHex } from "../base/random.ts";
 import { childLimit, hostLimit, limitName } from "./limit-mark.ts";
 import { hasProcessGroups, isGroupAlive, killProcesses } from "./process-group.ts";
 import { ownersVariable } from "./process-owners.ts";
+import { type ProcessMoment, processMoment } from "./process-table.ts";
 
 /** A host may take 5 s for an orderly shutdown after its input ends. */
 const hostGraceSeconds = 6;
@@ -67,6 +68,8 @@ export class ProcessRegistry {
   readonly #id = randomHex(8);
   readonly #limit = hostLimit(this.#id);
   #markedCount = 0;
+  /** Before the first child was marked. */
+  #since: ProcessMoment | undefined;
   readonly #groups = new Set<number>();
   readonly #systemRoot: string | undefined;
   #watchdog: ChildProcess | undefined;
@@ -107,7 +110,7 @@ export class ProcessRegistry {
   }
 
   hostEnded({ mark }: PlannedChild): void {
-    killProcesses({ leaders: new Set(), mark });
+    killProcesses({ leaders: new Set(), mark, since: this.#since });
   }
 
   /** Registers a process group by its leader's process id. */
@@ -129,15 +132,15 @@ export class ProcessRegistry {
   kill(pid: number, { mark, limit }: PlannedChild, signal?: NodeJS.Signals): void {
     // Processes that left the group are found by the mark; the number of a dead group may have been reused.
     const leaders = new Set(this.#groups.has(pid) ? [pid] : []);
-    const systemRoot = this.#systemRoot;
-    killProcesses({ leaders, mark, limit, isOwnMark: true, signal, systemRoot });
+    const [since, systemRoot] = [this.#since, this.#systemRoot];
+    killProcesses({ leaders, mark, limit, since, signal, systemRoot });
   }
 
   /** Kills everything, background processes of finished commands included. */
   killAll(): void {
     const mark = this.#markedCount === 0 ? undefined : this.#id;
-    const [leaders, limit] = [this.#groups, this.#limit];
-    killProcesses({ leaders, mark, limit, isOwnMark: true, systemRoot: this.#systemRoot });
+    const [leaders, limit, since] = [this.#groups, this.#limit, this.#since];
+    killProcesses({ leaders, mark, limit, since, systemRoot: this.#systemRoot });
     this.#groups.clear();
     this.#stopPruning();
     this.#watchdog?.stdin?.end(".\n");
@@ -149,6 +152,7 @@ export class ProcessRegistry {
   }
 
   #mark(variables: Readonly<Record<string, string>>, kind: "." | "-"): PlannedChild {
+    if (this.#markedCount === 0) this.#since = processMoment();
     this.#markedCount += 1;
     const mark = `${this.#id}${kind}${this.#markedCount}/`;
     const owners = `${variables[ownersVariable] ?? ""}${mark}`;

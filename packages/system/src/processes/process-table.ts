@@ -7,13 +7,23 @@ import { ownersVariable } from "./process-owners.ts";
 const nobodysMark = `\0${ownersVariable}=\0`;
 const anyMark = `\0${ownersVariable}=`;
 
+/** So many processes may be started during a search. */
+const maxNewProcesses = 1_000;
+
+/** A moment in the life of the system, told by the processes started until then. */
+export interface ProcessMoment {
+  readonly lastPid: number;
+  /** The number of processes and threads started since the system was. */
+  readonly started: number;
+}
+
 export interface ProcessSearch {
   /** The mark to find in the environment that a process was started with. */
   readonly mark: string;
   /** The other mark, or its beginning, for a process whose environment carries the mark of no host. */
   readonly limit?: string | undefined;
-  /** Whether this process made the mark, so that no older process carries it. */
-  readonly isOwnMark?: boolean | undefined;
+  /** A moment before the mark was first given; no older process carries it. */
+  readonly since?: ProcessMoment | undefined;
   /** Leaders of process groups; processes in these groups and their descendants are found too. */
   readonly leaders: ReadonlySet<number>;
 }
@@ -23,8 +33,6 @@ interface Row {
   readonly state: string;
   readonly parent: number;
   readonly group: number;
-  /** In ticks since the start of the system. */
-  readonly startedAt: number;
 }
 
 /**
@@ -33,10 +41,10 @@ interface Row {
  * environment, and one with a replaced environment still has the limit or its parent. A process marked
  * as belonging to no host is found only if it is in one of the groups.
  */
-export function createProcessFinder({ leaders, mark, limit, isOwnMark = false }: ProcessSearch) {
+export function createProcessFinder({ leaders, mark, limit, since }: ProcessSearch) {
   const user = process.geteuid?.();
-  // Processes that started earlier cannot carry the mark, so they are skipped (row `call-abort`).
-  const oldest = isOwnMark ? (rowOf(process.pid, user)?.startedAt ?? 0) : 0;
+  // Most processes are older than any command, and reading about each takes 30 µs (row `call-abort`).
+  const [first, last] = (since && pidsSince(since)) ?? [0, Number.POSITIVE_INFINITY];
   const seen = new Set([process.pid]);
   const found = new Set<number>();
   const children = new Map<number, number[]>();
@@ -56,10 +64,10 @@ export function createProcessFinder({ leaders, mark, limit, isOwnMark = false }:
      */
     *findNew(): Generator<number> {
       for (const pid of processIds()) {
-        if (seen.has(pid)) continue;
+        if (pid < first || pid > last || seen.has(pid)) continue;
         seen.add(pid);
         const row = rowOf(pid, user);
-        if (row === undefined || row.state === "Z" || row.startedAt < oldest) continue;
+        if (row === undefined || row.state === "Z") continue;
         const isInGroup = leaders.has(row.group);
         const environment = isInGroup ? undefined : environmentOf(pid);
         if (environment?.includes(nobodysMark)) continue;
@@ -87,11 +95,32 @@ export function isZombie(pid: number): boolean {
   return rowOf(pid, process.geteuid?.())?.state === "Z";
 }
 
+/** Now; undefined where /proc does not tell. */
+export function processMoment(): ProcessMoment | undefined {
+  if (process.platform !== "linux") return undefined;
+  const lastPid = Number(readSystem("loadavg").trimEnd().split(" ").at(-1));
+  const started = Number(/^processes (\d+)$/m.exec(readSystem("stat"))?.[1]);
+  return lastPid > 0 && started > 0 ? { lastPid, started } : undefined;
+}
+
+/** The first and last id of processes started since then; undefined if ids have begun again, or are about to. */
+function pidsSince(then: ProcessMoment): readonly [number, number] | undefined {
+  const now = processMoment();
+  const max = Number(readSystem("sys/kernel/pid_max"));
+  if (now === undefined || now.lastPid < then.lastPid) return undefined;
+  const last = now.lastPid + maxNewProcesses;
+  const given = now.started - then.started + maxNewProcesses;
+  return Math.max(last, given) < max ? [then.lastPid + 1, last] : undefined;
+}
+
 /** From the highest id, usually the youngest process, to the lowest. */
 function processIds(): number[] {
   if (process.platform !== "linux") return [];
   const names = attempt(() => readdirSync("/proc")) ?? [];
-  return names.map(Number).filter(Number.isInteger).reverse();
+  return names
+    .map(Number)
+    .filter(Number.isInteger)
+    .sort((one, other) => other - one);
 }
 
 /** Undefined if the process is gone or belongs to another user, and so can be neither read nor killed. */
@@ -102,11 +131,9 @@ function rowOf(pid: number, user: number | undefined): Row | undefined {
   }
   const status = readProcess(pid, "stat");
   // The name before these fields is in parentheses and may contain any character.
-  const fields = status.slice(status.lastIndexOf(")") + 2).split(" ", 20);
-  const [state = ""] = fields;
-  if (state === "") return undefined;
-  const [parent, group, startedAt] = [1, 2, 19].map((index) => Number(fields[index]));
-  return { pid, state, parent, group, startedAt } as Row;
+  const fields = status.slice(status.lastIndexOf(")") + 2).split(" ", 3);
+  const [state = "", parent, group] = fields;
+  return state === "" ? undefined : { pid, state, parent: Number(parent), group: Number(group) };
 }
 
 /** Variables with a NUL before and after each. */
@@ -119,5 +146,9 @@ function environmentOf(pid: number): string {
  * half the time of opening, reading and closing it (row `call-abort`).
  */
 function readProcess(pid: number, name: "stat" | "environ" | "limits"): string {
-  return attempt(() => readFileSync(`/proc/${pid}/${name}`, "utf8")) ?? "";
+  return readSystem(`${pid}/${name}`);
+}
+
+function readSystem(path: string): string {
+  return attempt(() => readFileSync(`/proc/${path}`, "utf8")) ?? "";
 }
