@@ -4,7 +4,7 @@
  */
 export const limits: Readonly<Record<string, string>> = {
   start:
-    "half of it is Node itself; of the rest a third reads, links and runs the program's first file, and no other function takes more than 2 ms",
+    "half of it is Node itself; of the rest a sixth is V8 taking the code that earlier processes have compiled, and no other function takes more than 2 ms",
   "start-uncached":
     "half of the time is Node itself and the compilation of the program's first file, of which a start runs a third",
   "first-prompt-memory":
@@ -18,13 +18,13 @@ export const limits: Readonly<Record<string, string>> = {
   "first-delta":
     "one read, one write, and two processes that wake: from run to run the floor is 0.53 to 0.81 × the best peer, and Tau 0.51 to 0.78",
   "last-byte":
-    "one read and one write; between them the end of a reply takes 1 ms of code that runs once for each prompt, most of it not compiled yet",
+    "one read and one write; between them the end of a reply takes 1 ms of code that runs once for each prompt, and that V8 interprets",
   "paced-abort":
     "one read, one write, and 1 ms of code that a host seldom runs: 15 % of it close the connection, 12 % are garbage collection, 7 % make the two errors, and no other function takes more than 4 %",
   "call-abort":
-    "what a command has started outside of its group is looked for in /proc before anything is killed, which takes 2 to 3 ms with 75 processes on the machine; the peer kills the group only",
+    "what a command has started outside of its group is looked for in /proc before anything is killed, which takes 1 ms; the peer kills the group only",
   "short-first-request":
-    "a host that was just started loads and compiles the code of a prompt here, and reads the messages; the peers have done both when they start and switch, and take as long for the two together, after a start of four times the time",
+    "a host that was just started loads the code of a prompt here, and reads the messages; the peers have done both when they start and switch, and take as long for the two together, after a start of five times the time",
   "get-state-idle":
     "of 20 µs of CPU per answer 13 are what the floor needs to answer with an empty object, and the peer needs 14 for an answer two thirds as long; the answer's JSON takes 3 µs",
   "get-state-burst":
@@ -44,7 +44,7 @@ export const limits: Readonly<Record<string, string>> = {
   "session-first-request":
     "a fifth each are garbage collection of 100 000 messages that stay in memory, and parsing them; writing and sending 28 MB of JSON takes another fifth, and the server has to receive it",
   "compacted-get-messages":
-    "the first such answer of a host: 1 ms of code that has not run before, for 22 messages",
+    "the first such answer of a host: half a millisecond of code that V8 interprets, for 22 messages; the peer has the messages in memory",
   "compacted-state":
     "the start of the host, and 0.5 MB from the end of the file; the rest is not read before it is needed",
   "session-fork-messages":

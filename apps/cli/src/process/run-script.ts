@@ -4,6 +4,7 @@ import {
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -84,15 +85,24 @@ function keep({ script, path, takenBytes }: RunningScript): void {
     return;
   }
   const written = `${path}.${process.pid}`;
-  const file = openSync(written, "wx", 0o600);
+  try {
+    writeSynced(written, code);
+    renameSync(written, path);
+  } catch (error) {
+    rmSync(written, { force: true });
+    throw error;
+  }
+}
+
+/** V8 trusts what it reads, and after a power failure a file that was only renamed may be full of zeros. */
+function writeSynced(path: string, code: Buffer): void {
+  const file = openSync(path, "wx", 0o600);
   try {
     writeFileSync(file, code);
-    // V8 trusts what it reads, and after a power failure a file that was only renamed may be full of zeros.
     fsyncSync(file);
   } finally {
     closeSync(file);
   }
-  renameSync(written, path);
 }
 
 /** V8 refuses code that was kept under other flags. Node has them in the name of the folder. */
