@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fstatSync,
   fsyncSync,
   openSync,
   readFileSync,
@@ -57,9 +58,16 @@ export function runScript(name: string, ...chunks: readonly object[]): Record<st
   return script.runInThisContext()(load, ...chunks);
 }
 
+/** Only what this user has written: all users may share the folder. */
 function readKept(path: string): Buffer<ArrayBuffer> | undefined {
   try {
-    return readFileSync(path);
+    const file = openSync(path, "r");
+    try {
+      const isOwn = fstatSync(file).uid === (process.geteuid?.() ?? 0);
+      return isOwn ? readFileSync(file) : undefined;
+    } finally {
+      closeSync(file);
+    }
   } catch {
     return undefined;
   }

@@ -25,8 +25,7 @@ registerHooks({
   },
 });
 
-// The host reads chunks that are scripts itself. Their compiled code must neither be taken nor kept.
-env.NODE_DISABLE_COMPILE_CACHE = "1";
+// The host itself reads chunks that are scripts.
 const { readFileSync } = fs;
 fs.readFileSync = ((...given: Parameters<typeof readFileSync>) => {
   const read = readFileSync(...given);

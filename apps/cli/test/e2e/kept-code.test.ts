@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import {
+  chownSync,
   mkdtempSync,
   readdirSync,
   rmSync,
@@ -112,6 +113,18 @@ it.each([0, 1_000, 50_000])(
     expect(sizeOf(kept())).toBeGreaterThan(sizeOf(whole) * 0.9);
   },
 );
+
+it.runIf(process.geteuid?.() === 0)("does not run code that another user has kept", () => {
+  run(getState);
+  const before = kept();
+  for (const { path } of before) chownSync(path, 1, 1);
+
+  expect(run(getState)).toEqual(["get_state"]);
+
+  const after = kept();
+  expect(after.map(({ path }) => path)).toEqual(before.map(({ path }) => path));
+  expect(after.map(({ path }) => statSync(path).uid)).toEqual(before.map(() => 0));
+});
 
 it("keeps nothing that V8 would refuse, because flags have changed since the start", () => {
   const preload = join(folder, "flags.cjs");
