@@ -106,6 +106,7 @@ describe.each([
   ["a server that is asked", server("pull")],
   ["a server that does not name versions", server("unversioned")],
   ["a server that reports in steps", server("steps")],
+  ["a server whose steps take long", server("slow")],
   ["a server with news of an older text", server("stale")],
 ])("problems found by %s", (_title, entries) => {
   it("are appended to the result of the call that caused them, and leave out other problems", async () => {

@@ -17,7 +17,10 @@ export type ServerEntry = Extract<DiagnosticsEntry, { server: readonly string[] 
 const maxStarts = 2;
 /** How long a check may continue after its call. */
 const limitMs = 120_000;
-/** A server reports in steps. It is done after this silence, or after a silence as long as its first step took. */
+/**
+ * A server reports in steps. It is done after this silence, or after a silence as long as it took until then, or twice
+ * as long as any between its steps, in this check and the one before: a busy machine makes all of them longer.
+ */
 const minQuietMs = 300;
 const maxQuietMs = 2_000;
 const maxProblems = 1_000;
@@ -29,6 +32,10 @@ interface OpenCheck {
   readonly since: number;
   readonly settle: (problems: readonly Diagnostic[] | undefined) => void;
   quiet?: NodeJS.Timeout;
+  /** When the last step was reported. */
+  reportedAt?: number;
+  /** The longest time between two steps. */
+  pauseMs: number;
 }
 
 /**
@@ -45,6 +52,8 @@ export class ServerChecker implements Checker {
   #failure: string | undefined;
   #version = 0;
   #open: OpenCheck | undefined;
+  /** Of the check before. */
+  #pauseMs = 0;
   #last: Promise<unknown> = Promise.resolve();
   readonly #closing = new AbortController();
 
@@ -79,7 +88,8 @@ export class ServerChecker implements Checker {
     const { promise, resolve: settle } = Promise.withResolvers<readonly Diagnostic[] | undefined>();
     const uri = this.#paths.toUri(file.path);
     const version = ++this.#version;
-    const open: OpenCheck = { path: file.path, uri, version, since: performance.now(), settle };
+    const { path } = file;
+    const open: OpenCheck = { path, uri, version, since: performance.now(), settle, pauseMs: 0 };
     this.#open = open;
     const giveUp = (): void => settle(undefined);
     const late = setTimeout(giveUp, limitMs);
@@ -98,6 +108,7 @@ export class ServerChecker implements Checker {
       signal.removeEventListener("abort", giveUp);
       clearTimeout(open.quiet);
       this.#open = undefined;
+      this.#pauseMs = open.pauseMs;
       // Closing makes the server read the file from the disk again: other programs may change it.
       await server.notify("textDocument/didClose", { textDocument: { uri } });
     }
@@ -117,8 +128,11 @@ export class ServerChecker implements Checker {
     if (open === undefined || (version != null && version !== open.version)) return;
     if (uri !== open.uri && this.#paths.fromUri(uri) !== open.path) return;
     clearTimeout(open.quiet);
-    const elapsedMs = performance.now() - open.since;
-    const quietMs = Math.min(maxQuietMs, Math.max(minQuietMs, elapsedMs));
+    const now = performance.now();
+    open.pauseMs = Math.max(open.pauseMs, now - (open.reportedAt ?? now));
+    open.reportedAt = now;
+    const pauseMs = Math.max(open.pauseMs, this.#pauseMs);
+    const quietMs = Math.min(maxQuietMs, Math.max(minQuietMs, now - open.since, 2 * pauseMs));
     open.quiet = setTimeout(() => open.settle(diagnostics), quietMs);
   }
 

@@ -24,6 +24,13 @@ function problemsOf(text) {
 const publish = (uri, version, diagnostics) =>
   send({ method: "textDocument/publishDiagnostics", params: { uri, version, diagnostics } });
 
+/** Long steps, of which the first takes longest with the first document, as on a busy machine. */
+function slow(uri, version) {
+  const first = version === 1 ? 600 : 0;
+  setTimeout(() => publish(uri, version, []), first);
+  return first + 450;
+}
+
 function opened({ uri, version, text }) {
   note(`open ${uri}`);
   if (behaviour === "crash" || text.includes("DIE")) process.exit(3);
@@ -31,7 +38,7 @@ function opened({ uri, version, text }) {
   if (behaviour === "pull") return;
   if (behaviour === "steps") publish(uri, version, []);
   if (behaviour === "stale") publish(uri, version - 1, [{ range: { start: { line: 0, character: 0 } }, message: "stale" }]);
-  const delay = behaviour === "late" ? 1500 : behaviour === "steps" ? 150 : 0;
+  const delay = behaviour === "late" ? 1500 : behaviour === "steps" ? 150 : behaviour === "slow" ? slow(uri, version) : 0;
   setTimeout(() => publish(uri, behaviour === "unversioned" ? undefined : version, problemsOf(text)), delay);
 }
 
