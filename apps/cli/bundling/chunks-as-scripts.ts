@@ -1,3 +1,4 @@
+import { isBuiltin } from "node:module";
 import { relative } from "node:path";
 import { parseSync } from "oxc-parser";
 import type { Options } from "tsup";
@@ -19,15 +20,20 @@ export function chunksAsScripts(modules: readonly string[]): Plugin {
     name: "chunks-as-scripts",
     setup(build) {
       build.onEnd(({ metafile, outputFiles = [] }) => {
+        const missing = new Set(modules);
         for (const file of [...outputFiles]) {
-          const { inputs = {} } = metafile?.outputs[relative("", file.path)] ?? {};
-          if (!modules.some((module) => module in inputs)) continue;
+          const output = relative("", file.path).replaceAll("\\", "/");
+          const { inputs = {} } = metafile?.outputs[output] ?? {};
+          const found = modules.filter((module) => module in inputs);
+          if (found.length === 0) continue;
+          for (const module of found) missing.delete(module);
           const path = file.path.replace(/\.js$/, ".script.js");
           const [, name = ""] = /([^/\\]+)$/.exec(path) ?? [];
           const { script, module } = scriptOf(file.text, name);
           outputFiles.push({ ...file, path, text: script, contents: Buffer.from(script) });
           file.contents = Buffer.from(module);
         }
+        if (missing.size > 0) throw new Error(`No chunk has ${[...missing].join(", ")}`);
       });
     },
   };
@@ -52,10 +58,14 @@ function scriptOf(
   };
   for (const { start, end, moduleRequest, entries } of staticImports) {
     replace(start, end);
-    let source = `process.getBuiltinModule("${moduleRequest.value}")`;
-    if (moduleRequest.value.startsWith("./")) {
+    const { value: from } = moduleRequest;
+    if (!from.startsWith("./") && !isBuiltin(from)) {
+      throw new Error(`${name}: a script cannot import ${from}`);
+    }
+    let source = `process.getBuiltinModule("${from}")`;
+    if (from.startsWith("./")) {
       source = `$${chunks.length}`;
-      chunks.push(`import*as ${source} from"${moduleRequest.value}";`);
+      chunks.push(`import*as ${source} from"${from}";`);
     }
     for (const { importName, localName } of entries) {
       const member = importName.kind === "Name" ? `.${importName.name}` : "";
