@@ -39,6 +39,13 @@ describe("LineFolder", () => {
     expect(folder.pending.length).toBeLessThan(4_097);
   });
 
+  it("counts no long lines, whether they arrive whole or in pieces", () => {
+    const line = `${"y".repeat(5_000)}\n`;
+    const text = line.repeat(4);
+    expect(folded(text)).toBe(text);
+    expect(folded(line, line.slice(0, 4_500), line.slice(4_500), line, line)).toBe(text);
+  });
+
   it("shows the same however the output is split, and drops only repeated lines", () => {
     const line = fc.constantFrom(
       "",

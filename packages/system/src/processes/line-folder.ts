@@ -49,6 +49,12 @@ export class LineFolder {
       this.#held.length === 0 ? rest : Buffer.concat([this.#held, rest]),
     );
     this.#held = nothing;
+    if (line.length - 1 > longestHeld) {
+      this.#endRun(shown);
+      this.#last = undefined;
+      shown.push(line);
+      return;
+    }
     if (this.#last?.equals(line)) {
       this.#repeats++;
       return;
