@@ -14,6 +14,8 @@ import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
 import { Script } from "node:vm";
 
+// Imports nothing of the program: what both used would become another file that each start reads.
+
 /** How old kept code must be before a process adds to it, which takes some 15 ms of its end. */
 const UNCHANGED_MS = 10_000;
 /** Less is not worth writing the file again. */

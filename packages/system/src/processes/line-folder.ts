@@ -50,9 +50,7 @@ export class LineFolder {
     );
     this.#held = nothing;
     if (line.length - 1 > longestHeld) {
-      this.#endRun(shown);
-      this.#last = undefined;
-      shown.push(line);
+      this.#showLong(line, shown);
       return;
     }
     if (this.#last?.equals(line)) {
@@ -72,11 +70,15 @@ export class LineFolder {
     }
     this.#held = Buffer.from(this.#lastState(Buffer.concat([this.#held, rest])));
     if (this.#held.length <= longestHeld) return;
-    this.#endRun(shown);
-    this.#last = undefined;
-    shown.push(this.#held);
+    this.#showLong(this.#held, shown);
     this.#held = nothing;
     this.#isLong = true;
+  }
+
+  #showLong(line: Buffer, shown: Buffer[]): void {
+    this.#endRun(shown);
+    this.#last = undefined;
+    shown.push(line);
   }
 
   #endRun(shown: Buffer[]): void {

@@ -40,6 +40,7 @@ it("stops the growth of the young generation in a host that opens sessions", () 
 });
 
 it("lets it grow again once V8 has shrunk it", () => {
-  const { first, later } = youngSpaceMib(true);
-  expect(later).toBeGreaterThanOrEqual(first);
+  const { later } = youngSpaceMib(true);
+  // The limit. V8 may exceed it by one step, depending on when it collects.
+  expect(later).toBeGreaterThanOrEqual(16);
 });
