@@ -36,11 +36,12 @@ const promptModules = [
 ].map(inRepository);
 
 /** What a start or a change of session loads, before a prompt. */
-const isBeforePrompts =
-  /[/\\](add-local-servers|custom-schema|frame|read-session|read-session-file)\.ts$/;
+const isBeforePrompts = /[/\\](add-local-servers|frame|read-session|read-session-file)\.ts$/;
+
+const isListOfModels = /[/\\]models[/\\]generated[/\\][\w-]+\.ts$/;
 
 /**
- * A start should read five files, and a first prompt few more, not three dozen each. esbuild makes one chunk for each
+ * A start should read three files, and a first prompt few more, not three dozen each. esbuild makes one chunk for each
  * set of entries that share a module, and every lazily imported module is an entry. So each is replaced by an entry that
  * also imports the program and, unless it is loaded earlier, all that a prompt needs: the modules of the start then have
  * the same set, and those of a prompt, too.
@@ -61,6 +62,8 @@ const fewChunks: Plugin = {
       const pluginData = "resolving";
       const found = await build.resolve(path, { importer, resolveDir, kind, pluginData });
       if (found.external || found.namespace !== "file") return found;
+      // A start reads one of these lists, and they import nothing.
+      if (isListOfModels.test(found.path)) return found;
       // Relative, because bundles may show it.
       return { ...found, path: relative("", found.path), namespace: "lazy", pluginData: isOurs };
     });
@@ -142,7 +145,11 @@ const program: Options = {
     namedExports,
     straightThroughDoors({ transform: builtinsOnDemand }),
     builtinsWithoutRequire,
-    chunksAsScripts(["src/cli.ts", "../../packages/agent/src/loop/loop.ts"]),
+    chunksAsScripts({
+      runner: "src/process/run-script.ts",
+      start: "src/cli.ts",
+      others: ["../../packages/agent/src/loop/loop.ts"],
+    }),
     licences("dist/THIRD-PARTY-LICENSES.txt"),
   ],
   esbuildOptions(options) {

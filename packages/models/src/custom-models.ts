@@ -4,7 +4,13 @@ import { commonStart, type Diagnostic, isLoopback, readJsonFile } from "@tau-age
 import type { ProviderKeyEntry } from "./auth/key-types.ts";
 import { canonicalProvider } from "./auth/provider-aliases.ts";
 import type { Credential, OAuthCredential } from "./auth/store.ts";
-import type { KnownModels, ModelEntry, ModelOverride, ProviderEntry } from "./custom-schema.ts";
+import {
+  type KnownModels,
+  type ModelEntry,
+  type ModelOverride,
+  type ProviderEntry,
+  parseModelsFile,
+} from "./custom-schema.ts";
 import type { LoginOverrides } from "./logins/login-definition.ts";
 
 /** Header values as configured: unresolved, and not part of the model, so that the model contains no secrets. */
@@ -48,7 +54,6 @@ export async function loadCustomModels(
   const file = await readJsonFile(path);
   if (file.kind === "missing") return { providers: new Map(), diagnostics: [] };
   if (file.kind === "unreadable") return { providers: new Map(), diagnostics: [file.diagnostic] };
-  const { parseModelsFile } = await import("./custom-schema.ts");
   const { providers, problems, ignored } = parseModelsFile(file.value, {
     isBuiltIn: isBuiltIn && ((id) => isBuiltIn(canonicalProvider(id))),
     apis,

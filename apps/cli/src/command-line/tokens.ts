@@ -31,14 +31,11 @@ const UNKNOWN_SHORT = "--unknown-short";
  * decide whether the next word is its value.
  */
 export function tokensOf(words: readonly string[], table: OptionTable): Token[] {
-  const rows = Object.entries(table);
-  const shorts = new Map(
-    rows.flatMap(([name, { short }]) => (short === undefined ? [] : [[`-${short}`, `--${name}`]])),
-  );
+  // The mapped words keep length and order, so the index of a token is the index of its word.
+  const args = words.map((word) => asLongOption(word, table));
   const { tokens } = parseArgs({
-    // The mapped words keep length and order, so the index of a token is the index of its word.
-    args: words.map((word) => shorts.get(word) ?? asLongOption(word)),
-    options: Object.fromEntries(rows.map(([name, row]) => [name, { type: typeOf(row) }])),
+    args,
+    options: Object.fromEntries(args.flatMap((word) => typeIn(table, word))),
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -59,14 +56,20 @@ export function tokensOf(words: readonly string[], table: OptionTable): Token[] 
   });
 }
 
-function typeOf({ kind }: OptionRow): "string" | "boolean" {
-  return kind === undefined || kind === "list" ? "string" : "boolean";
+/** What `parseArgs` needs to know about an option: its name, and whether it has a value. */
+function typeIn(table: OptionTable, word: string): [string, { type: "string" | "boolean" }][] {
+  const [, name = ""] = /^--([^=]+)/.exec(word) ?? [];
+  if (!Object.hasOwn(table, name)) return [];
+  const kind = table[name]?.kind;
+  return [[name, { type: kind === undefined || kind === "list" ? "string" : "boolean" }]];
 }
 
 /** A prompt may begin with dashes (YAML frontmatter, a list), and a value may be a negative number. */
-function asLongOption(word: string): string {
+function asLongOption(word: string, table: OptionTable): string {
   if (!/^-./s.test(word) || word === "--") return word;
   if (/^-\.?\d/.test(word)) return PLAIN_WORD;
   if (word.startsWith("--")) return /^--[\w-]+(=|$)/.test(word) ? word : PLAIN_WORD;
+  const name = Object.keys(table).find((name) => table[name]?.short === word.slice(1));
+  if (name !== undefined) return `--${name}`;
   return /\s/.test(word) ? PLAIN_WORD : UNKNOWN_SHORT;
 }

@@ -12,10 +12,9 @@ type ErrorTable<Rows extends Readonly<Record<string, ErrorRow>>> = {
 
 /** By default, an error is not transient: the same request fails again. */
 function errors<const Rows extends Readonly<Record<string, ErrorRow>>>(rows: Rows) {
-  const entries = Object.entries<ErrorRow>(rows);
-  return Object.fromEntries(
-    entries.map(([code, row]) => [code, { retryable: false, ...row }]),
-  ) as ErrorTable<Rows>;
+  // In place: copies of all rows would be a part of each start.
+  for (const row of Object.values<{ retryable?: boolean }>(rows)) row.retryable ??= false;
+  return rows as object as ErrorTable<Rows>;
 }
 
 /**

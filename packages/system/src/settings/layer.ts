@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, nearestHint } from "@tau-agent/rpc-protocol/plain";
 import type { Diagnostic } from "../base/diagnostic.ts";
-import { foreignKeys } from "./foreign-keys.ts";
+import { isForeignKey } from "./foreign-keys.ts";
 import { isSettingKey, type SettingKey, settingKeys, settingsTable } from "./schema.ts";
 import type { Setting } from "./setting.ts";
 
@@ -10,13 +10,6 @@ export interface LayerSource {
   readonly path: string;
   readonly isProject: boolean;
 }
-
-const groups: ReadonlySet<string> = new Set(
-  Object.keys(settingsTable).flatMap((key) => {
-    const parts = key.split(".");
-    return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join("."));
-  }),
-);
 
 /** The row of `key`, without its value type. */
 function settingOf(key: SettingKey): Setting<unknown> {
@@ -28,6 +21,10 @@ export function settingProblem(key: SettingKey, value: unknown): string | undefi
   if (setting.accepts(value)) return undefined;
   const shown = JSON.stringify(value)?.slice(0, 60) ?? String(value);
   return `${key} must be ${setting.type}, not ${shown}`;
+}
+
+function isGroup(key: string): boolean {
+  return settingKeys.some((setting) => setting.startsWith(`${key}.`));
 }
 
 /**
@@ -61,10 +58,10 @@ export function readLayer(
     for (const [name, value] of Object.entries(values)) {
       const key = prefix + name;
       if (isSettingKey(key)) take(key, value);
-      else if (groups.has(key) && isJsonObject(value)) visit(value, `${key}.`);
-      else if (groups.has(key))
+      else if (isGroup(key) && isJsonObject(value)) visit(value, `${key}.`);
+      else if (isGroup(key))
         report("error", key, `Setting ${key} must be an object; it is ignored`);
-      else if (!foreignKeys.has(key)) report("warning", key, unknownSetting(key));
+      else if (!isForeignKey(key)) report("warning", key, unknownSetting(key));
     }
   };
   visit(object, "");
