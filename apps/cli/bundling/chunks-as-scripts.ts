@@ -1,9 +1,10 @@
 import { isBuiltin } from "node:module";
 import { basename, relative } from "node:path";
-import { parseSync } from "oxc-parser";
+import { parseSync, type StaticImport } from "oxc-parser";
 import type { Options } from "tsup";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
+type BuildResult = Parameters<Parameters<Parameters<Plugin["setup"]>[0]["onEnd"]>[0]>[0];
 
 /** Takes the place of the keyword `import` in a script; minified names are shorter. */
 const dynamicImport = "$chunk";
@@ -19,47 +20,109 @@ export interface ScriptedChunks {
 
 /**
  * Turns chunks into scripts that `run-script.ts` runs, because V8 keeps the compiled functions of a script, but of a
- * module only its outline, so that each process compiles what it calls again (rows `start`, `first-prompt`). Modules
- * that import such a chunk get its exports from a small module in its place. A start does not read that module: to
- * export four hundred names takes V8 as long as twenty functions.
+ * module only its outline, so that each process compiles what it calls again (rows `start`, `first-prompt`). Each
+ * script has a door, a module that runs it and exports the list of its values; other chunks take from this list what
+ * they imported. To export each by its name, as modules do, would take V8 as long as twenty functions.
  */
 export function chunksAsScripts({ runner, start, others }: ScriptedChunks): Plugin {
   return {
     name: "chunks-as-scripts",
     setup(build) {
       build.onEnd(({ metafile, outputFiles = [] }) => {
-        const inPlace = (path: string) => relative("", path).replaceAll("\\", "/");
-        const outputOf = (path: string) => metafile?.outputs[inPlace(path)];
-        const fileOf = (entry: string) => {
-          const found = outputFiles.find(({ path }) => outputOf(path)?.entryPoint === entry);
-          if (found === undefined) throw new Error(`${entry} is not an entry`);
+        const outputOf = ({ path }: OutputFile) =>
+          metafile?.outputs[relative("", path).replaceAll("\\", "/")];
+        const find = (what: string, isIt: (file: OutputFile) => boolean) => {
+          const found = outputFiles.find(isIt);
+          if (found === undefined) throw new Error(`There is no ${what}`);
           return found;
         };
-        const [runnerFile, startFile] = [fileOf(runner), fileOf(start)];
-        const door = `./${basename(startFile.path)}`;
-        const missing = new Set([start, ...others]);
-        for (const file of [...outputFiles]) {
-          const { inputs = {} } = outputOf(file.path) ?? {};
-          const found = [...missing].filter((module) => module in inputs);
-          if (found.length === 0) continue;
-          const path = file.path.replace(/\.js$/, ".script.js");
-          const made = scriptOf(file.text, basename(path));
-          outputFiles.push({
-            ...file,
-            path,
-            text: made.script,
-            contents: Buffer.from(made.script),
-          });
-          file.contents = Buffer.from(moduleOf(made, door));
-          if (found.includes(start))
-            startFile.contents = Buffer.from(startOf(made, runnerFile.text));
-          for (const module of found) missing.delete(module);
+        const entryOf = (entry: string) =>
+          find(`entry ${entry}`, (file) => outputOf(file)?.entryPoint === entry);
+        const chunkOf = (source: string) =>
+          find(`chunk with ${source}`, (file) => source in (outputOf(file)?.inputs ?? {}));
+        const [runnerFile, startFile] = [entryOf(runner), entryOf(start)];
+        const chunks = [start, ...others].map(chunkOf);
+        const startChunk = chunks[0];
+        const doors = new Map(
+          chunks.map((chunk, index) => {
+            const file = chunk === startChunk ? startFile : chunk;
+            const door = { path: `./${basename(file.path)}`, local: `$values${index}` };
+            return [`./${basename(chunk.path)}`, { ...door, names: exportsOf(chunk.text) }];
+          }),
+        );
+        for (const file of outputFiles) {
+          if (!file.path.endsWith(".js") || chunks.includes(file)) continue;
+          file.contents = Buffer.from(throughDoors(file.text, doors));
         }
-        if (missing.size > 0) throw new Error(`No chunk has ${[...missing].join(", ")}`);
-        outputFiles.splice(outputFiles.indexOf(runnerFile), 1);
+        for (const chunk of chunks) {
+          const path = chunk.path.replace(/\.js$/, ".script.js");
+          const { script, imports, given } = scriptOf(chunk.text, basename(path), doors);
+          outputFiles.push({ ...chunk, path, text: script, contents: Buffer.from(script) });
+          const isStart = chunk === startChunk;
+          // The file that starts the program imports itself, because its names are minified.
+          const run = `import{runScript as $run}from"./${basename(startFile.path)}";`;
+          const door = `${run}${imports}export const values=$run(${given});\n`;
+          (isStart ? startFile : chunk).contents = Buffer.from(
+            isStart ? `${runnerFile.text}${door}` : door,
+          );
+        }
+        const isGone = (file: OutputFile) => file === runnerFile || file === startChunk;
+        for (const file of outputFiles.filter(isGone)) {
+          outputFiles.splice(outputFiles.indexOf(file), 1);
+        }
       });
     },
   };
+}
+
+type OutputFile = NonNullable<BuildResult["outputFiles"]>[number];
+
+/** The module that runs a script. */
+interface Door {
+  /** As other chunks import it. */
+  readonly path: string;
+  /** What the list of values is called in them. */
+  readonly local: string;
+  /** The names that the chunk exports, in the order of the values. */
+  readonly names: readonly string[];
+}
+
+/** By the path with which other chunks import the chunk. */
+type Doors = ReadonlyMap<string, Door>;
+
+function exportsOf(chunk: string): string[] {
+  const { staticExports } = parseSync("chunk.js", chunk).module;
+  return staticExports.flatMap(({ entries }) =>
+    entries.map(({ exportName, localName }) => {
+      if (exportName.name === null || localName.name === null) {
+        throw new Error("A script can only export lists of names");
+      }
+      return exportName.name;
+    }),
+  );
+}
+
+/** A declaration of what a statement imports from a chunk that is a script. */
+function declarationOf({ entries }: StaticImport, { local, names }: Door): string {
+  const values = entries.map(({ importName, localName }) => {
+    const index = names.indexOf(importName.name ?? "");
+    if (index === -1) throw new Error(`${localName.value} is no name that the script exports`);
+    return `${localName.value}=${local}[${index}]`;
+  });
+  return values.length === 0 ? "" : `const ${values.join()};`;
+}
+
+/** The code of a chunk that takes what it imports from lists of values. */
+function throughDoors(code: string, doors: Doors): string {
+  let body = code;
+  for (const found of parseSync("chunk.js", code).module.staticImports.toReversed()) {
+    const door = doors.get(found.moduleRequest.value);
+    if (door === undefined) continue;
+    const { path, local } = door;
+    const taken = `import{values as ${local}}from"${path}";${declarationOf(found, door)}`;
+    body = body.slice(0, found.start) + taken + body.slice(found.end);
+  }
+  return body;
 }
 
 interface Script {
@@ -68,49 +131,41 @@ interface Script {
   readonly imports: string;
   /** The arguments with which the script is run. */
   readonly given: string;
-  /** The names of its exports, in the order of its values. */
-  readonly exported: readonly string[];
 }
 
-/** The module in place of a chunk. */
-function moduleOf({ imports, given, exported }: Script, door: string): string {
-  // Some of the names are words of the language.
-  const values = exported.map((name, index) => `$${name}=$all[${index}]`);
-  const names = exported.map((name) => `$${name} as ${name}`);
-  const all = `$all=runScript(${given})`;
-  return `import{runScript}from"${door}";${imports}const ${[all, ...values].join()};export{${names.join()}};\n`;
-}
-
-/** The file that starts the program: the module that runs scripts, and the first of them. */
-function startOf({ imports, given }: Script, runner: string): string {
-  const [exported] = parseSync("runner.js", runner).module.staticExports;
-  const run = exported?.entries.find(({ exportName }) => exportName.name === "runScript");
-  return `${imports}${runner.trimEnd()}${run?.localName.name}(${given});\n`;
-}
-
-function scriptOf(code: string, name: string): Script {
+function scriptOf(code: string, name: string, doors: Doors): Script {
   const { staticImports, staticExports, dynamicImports, importMetas } = parseSync(
     name,
     code,
   ).module;
   if (importMetas.length > 0) throw new Error(`${name}: a script has no import.meta`);
   const head: string[] = [];
-  const chunks: string[] = [];
+  const imports: string[] = [];
+  const passed: string[] = [];
   let body = code;
   const replace = (start: number, end: number, text = "") => {
     // Positions stay as they are, for what follows and for source maps.
     body = body.slice(0, start) + text.padEnd(end - start) + body.slice(end);
   };
-  for (const { start, end, moduleRequest, entries } of staticImports) {
+  for (const found of staticImports) {
+    const { start, end, moduleRequest, entries } = found;
     replace(start, end);
     const { value: from } = moduleRequest;
+    const door = doors.get(from);
+    if (door !== undefined) {
+      passed.push(door.local);
+      imports.push(`import{values as ${door.local}}from"${door.path}";`);
+      head.push(declarationOf(found, door));
+      continue;
+    }
     if (!from.startsWith("./") && !isBuiltin(from)) {
       throw new Error(`${name}: a script cannot import ${from}`);
     }
     let source = `process.getBuiltinModule("${from}")`;
     if (from.startsWith("./")) {
-      source = `$${chunks.length}`;
-      chunks.push(`import*as ${source} from"${from}";`);
+      source = `$${passed.length}`;
+      passed.push(source);
+      imports.push(`import*as ${source} from"${from}";`);
     }
     for (const { importName, localName } of entries) {
       const member = importName.kind === "Name" ? `.${importName.name}` : "";
@@ -120,24 +175,14 @@ function scriptOf(code: string, name: string): Script {
   for (const { start } of dynamicImports) {
     replace(start, start + dynamicImport.length, dynamicImport);
   }
-  const names: string[] = [];
-  const values: string[] = [];
-  for (const { start, end, entries } of staticExports) {
-    replace(start, end);
-    for (const { localName, exportName } of entries) {
-      if (localName.name === null || exportName.name === null) {
-        throw new Error(`${name}: only lists of names can be exported`);
-      }
-      names.push(exportName.name);
-      values.push(localName.name);
-    }
-  }
-  const passed = chunks.map((_, index) => `$${index}`);
+  for (const { start, end } of staticExports) replace(start, end);
+  const values = staticExports.flatMap(({ entries }) =>
+    entries.map(({ localName }) => localName.name),
+  );
   const parameters = [dynamicImport, ...passed].join();
   return {
     script: `(function(${parameters}){"use strict";${head.join("")}\n${body}\nreturn[${values.join()}]})`,
-    imports: chunks.join(""),
+    imports: imports.join(""),
     given: [JSON.stringify(name), ...passed].join(),
-    exported: names,
   };
 }

@@ -32,8 +32,6 @@ interface RunningScript {
 
 /** The scripts of this process. Like Node's table of modules, they belong to the program and not to a session. */
 const running: RunningScript[] = [];
-/** What the scripts of this process export. */
-const exported = new Map<string, readonly unknown[]>();
 
 /**
  * Runs a chunk of the program that the build has turned into a script (`bundling/chunks-as-scripts.ts`). When the
@@ -41,21 +39,9 @@ const exported = new Map<string, readonly unknown[]>();
  * process need not compile them. So the code of a first prompt or a first fork is soon there, too.
  *
  * @param chunks - the chunks that the script imports
- * @returns the values that the chunk exports, in the order that the build knows; the script runs once
+ * @returns the values that the chunk exports, in the order that the build knows
  */
 export function runScript(name: string, ...chunks: readonly object[]): readonly unknown[] {
-  let values = exported.get(name);
-  if (values === undefined) {
-    values = compile(name)((specifier, options) => import(specifier, options), ...chunks);
-    exported.set(name, values);
-  }
-  return values;
-}
-
-type Compiled = (load: Load, ...chunks: readonly object[]) => readonly unknown[];
-type Load = (specifier: string, options?: ImportCallOptions) => Promise<unknown>;
-
-function compile(name: string): Compiled {
   const filename = join(import.meta.dirname, name);
   const folder = getCompileCacheDir();
   // V8 itself compares no more than the length of a script with that of its code.
@@ -71,7 +57,8 @@ function compile(name: string): Compiled {
   // V8 has taken what it needs; otherwise a megabyte would wait for the next collection. A small buffer
   // shares its memory with others.
   if (cachedData?.length === cachedData?.buffer.byteLength) cachedData?.buffer.transfer(0);
-  return script.runInThisContext();
+  const load = (specifier: string, options?: ImportCallOptions) => import(specifier, options);
+  return script.runInThisContext()(load, ...chunks);
 }
 
 /** Only what this user has written: all users may share the folder. */
