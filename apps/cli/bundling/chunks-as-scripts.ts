@@ -56,7 +56,8 @@ export function chunksAsScripts({ runner, start, others }: ScriptedChunks): Plug
         }
         for (const chunk of chunks) {
           const path = chunk.path.replace(/\.js$/, ".script.js");
-          const { script, imports, given } = scriptOf(chunk.text, basename(path), doors);
+          const code = throughDoors(chunk.text, doors);
+          const { script, imports, given } = scriptOf(code, basename(path));
           outputFiles.push({ ...chunk, path, text: script, contents: Buffer.from(script) });
           const isStart = chunk === startChunk;
           // The file that starts the program imports itself, because its names are minified.
@@ -122,6 +123,9 @@ function throughDoors(code: string, doors: Doors): string {
     const taken = `import{values as ${local}}from"${path}";${declarationOf(found, door)}`;
     body = body.slice(0, found.start) + taken + body.slice(found.end);
   }
+  for (const [chunk, { path }] of doors) {
+    if (chunk !== path && body.includes(chunk)) throw new Error(`${chunk} is no longer there`);
+  }
   return body;
 }
 
@@ -133,7 +137,7 @@ interface Script {
   readonly given: string;
 }
 
-function scriptOf(code: string, name: string, doors: Doors): Script {
+function scriptOf(code: string, name: string): Script {
   const { staticImports, staticExports, dynamicImports, importMetas } = parseSync(
     name,
     code,
@@ -147,17 +151,9 @@ function scriptOf(code: string, name: string, doors: Doors): Script {
     // Positions stay as they are, for what follows and for source maps.
     body = body.slice(0, start) + text.padEnd(end - start) + body.slice(end);
   };
-  for (const found of staticImports) {
-    const { start, end, moduleRequest, entries } = found;
+  for (const { start, end, moduleRequest, entries } of staticImports) {
     replace(start, end);
     const { value: from } = moduleRequest;
-    const door = doors.get(from);
-    if (door !== undefined) {
-      passed.push(door.local);
-      imports.push(`import{values as ${door.local}}from"${door.path}";`);
-      head.push(declarationOf(found, door));
-      continue;
-    }
     if (!from.startsWith("./") && !isBuiltin(from)) {
       throw new Error(`${name}: a script cannot import ${from}`);
     }

@@ -64,7 +64,8 @@ export class IdlePreparation {
   async #loadNext(): Promise<void> {
     this.#timer = undefined;
     const quietMs = Date.now() - this.#askedAtMs;
-    if (quietMs < QUIET_MS) return this.#wait(QUIET_MS - quietMs);
+    // The clock may have been set back.
+    if (quietMs < QUIET_MS) return this.#wait(QUIET_MS - Math.max(0, quietMs));
     const wasBusy = this.#isBusy;
     this.#isBusy = this.#pending > 0 || this.#options.isBusy();
     if (this.#isBusy || wasBusy) return this.#wait(QUIET_MS);

@@ -59,7 +59,7 @@ class Indexer {
   readonly #scan = new EntryScan();
   readonly #text = new TextDecoder();
   /** Begins with the current incomplete line. */
-  #buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  #buffer: Buffer<ArrayBuffer> = Buffer.allocUnsafeSlow(CHUNK_BYTES);
   #filled = 0;
   /** The position of the buffer in the file. */
   #bufferStart = 0;
@@ -120,6 +120,8 @@ class Indexer {
     const text = this.#isSkipping ? undefined : this.#textBetween(0, this.#filled);
     const isTailComplete = !isUnterminated || this.#records.takeLast(text);
     this.#records.finish(sizeBytes);
+    // A megabyte would otherwise wait for the next collection of garbage (row `session-memory`).
+    this.#buffer.buffer.transfer(0);
     const { header, diagnostics } = this.#records;
     const unterminatedFrom = isUnterminated ? this.#lineStart : undefined;
     return { header, diagnostics, tail: { sizeBytes, unterminatedFrom, isTailComplete } };
