@@ -41,35 +41,30 @@ export function chunksAsScripts({ runner, start, others }: ScriptedChunks): Plug
         const chunkOf = (source: string) =>
           find(`chunk with ${source}`, (file) => source in (outputOf(file)?.inputs ?? {}));
         const [runnerFile, startFile] = [entryOf(runner), entryOf(start)];
-        const chunks = [start, ...others].map(chunkOf);
-        const startChunk = chunks[0];
+        const scripted = [start, ...others].map((source) => {
+          const chunk = chunkOf(source);
+          return { chunk, file: source === start ? startFile : chunk };
+        });
         const doors = new Map(
-          chunks.map((chunk, index) => {
-            const file = chunk === startChunk ? startFile : chunk;
+          scripted.map(({ chunk, file }, index) => {
             const door = { path: `./${basename(file.path)}`, local: `$values${index}` };
             return [`./${basename(chunk.path)}`, { ...door, names: exportsOf(chunk.text) }];
           }),
         );
         for (const file of outputFiles) {
-          if (!file.path.endsWith(".js") || chunks.includes(file)) continue;
-          file.contents = Buffer.from(throughDoors(file.text, doors));
+          if (file.path.endsWith(".js"))
+            file.contents = Buffer.from(throughDoors(file.text, doors));
         }
-        for (const chunk of chunks) {
+        for (const { chunk, file } of scripted) {
           const path = chunk.path.replace(/\.js$/, ".script.js");
-          const code = throughDoors(chunk.text, doors);
-          const { script, imports, given } = scriptOf(code, basename(path));
+          const { script, imports, given } = scriptOf(chunk.text, basename(path));
           outputFiles.push({ ...chunk, path, text: script, contents: Buffer.from(script) });
-          const isStart = chunk === startChunk;
           // The file that starts the program imports itself, because its names are minified.
-          const run = `import{runScript as $run}from"./${basename(startFile.path)}";`;
-          const door = `${run}${imports}export const values=$run(${given});\n`;
-          (isStart ? startFile : chunk).contents = Buffer.from(
-            isStart ? `${runnerFile.text}${door}` : door,
-          );
+          const door = `import{runScript as $run}from"./${basename(startFile.path)}";${imports}export const values=$run(${given});\n`;
+          file.contents = Buffer.from(file === startFile ? `${runnerFile.text}${door}` : door);
         }
-        const isGone = (file: OutputFile) => file === runnerFile || file === startChunk;
-        for (const file of outputFiles.filter(isGone)) {
-          outputFiles.splice(outputFiles.indexOf(file), 1);
+        for (const gone of [runnerFile, chunkOf(start)]) {
+          outputFiles.splice(outputFiles.indexOf(gone), 1);
         }
       });
     },

@@ -46,7 +46,7 @@ export class IdlePreparation {
   asked(command: string, done?: Promise<unknown>): void {
     if (this.#isDone || ofState.has(command)) return;
     if (done !== undefined) void this.#await(done);
-    // A timer of its own would take a tenth of the time of a quick command.
+    // The timer looks at this when it fires, so that no command sets one again.
     this.#askedAtMs = Date.now();
     if (this.#timer === undefined) this.#wait(QUIET_MS);
   }
