@@ -5,8 +5,8 @@ const imports =
 /**
  * Takes parts of Node without loading all of them: an import reads every member, and that loads whatever a member
  * needs. Of `node:fs` that is streams and promises, watchers and `readline`, of `node:util` threads and a comparison
- * of texts, of `node:process` reports, of `node:net` lists of addresses. Promises and the reading of folders in parts
- * load when the first of their functions is called (row `start`).
+ * of texts, of `node:process` reports, of `node:net` lists of addresses. Promises load when the first of their
+ * functions is called (row `start`).
  */
 export function builtinsOnDemand(source: string): string {
   return source.replace(imports, (_, list: string, module: string) => {
@@ -15,11 +15,8 @@ export function builtinsOnDemand(source: string): string {
       .map((name) => name.trim())
       .filter((name) => name !== "" && !name.startsWith("type "));
     const part = `process.getBuiltinModule("${module}")`;
-    const isLater = (name: string) => module.endsWith("/promises") || name === "opendirSync";
-    const members = names.filter((name) => !isLater(name)).join(", ");
-    const now = members && `const { ${members.replaceAll(" as ", ": ")} } = ${part};`;
-    const later = names.filter(isLater).map((name) => onFirstCall(name, part));
-    return [now, ...later].join(" ");
+    if (module.endsWith("/promises")) return names.map((name) => onFirstCall(name, part)).join(" ");
+    return `const { ${names.join(", ").replaceAll(" as ", ": ")} } = ${part};`;
   });
 }
 
