@@ -42,52 +42,42 @@ function testsIn(name: string): string[] {
 }
 
 describe("the Python client", () => {
-  it.concurrent.each(tests)(
-    "passes %s",
-    async (name) => {
-      const chosen = slice(testsIn(name), 6).flatMap((test) => ["-k", `*.${test}`]);
-      const words = ["-m", "unittest", "-v", ...chosen, `tests.${name}`];
-      const output = await python("-X", "dev", ...words);
-      expect(output).toMatch(/^Ran [1-9]\d* tests? in/m);
-      expect(output).toMatch(/^OK$/m);
-      expect(output).not.toContain("ResourceWarning");
-    },
-    180_000,
-  );
+  it.concurrent.each(tests)("passes %s", async (name) => {
+    const chosen = slice(testsIn(name), 6).flatMap((test) => ["-k", `*.${test}`]);
+    const words = ["-m", "unittest", "-v", ...chosen, `tests.${name}`];
+    const output = await python("-X", "dev", ...words);
+    expect(output).toMatch(/^Ran [1-9]\d* tests? in/m);
+    expect(output).toMatch(/^OK$/m);
+    expect(output).not.toContain("ResourceWarning");
+  });
 
   // Also checks a program with type errors in the same run, because starting the checker takes longest.
-  it.each(slice(["3.10", "3.13"], 1))(
-    "is completely typed for Python %s",
-    async (version) => {
-      const program = mkdtempSync(join(tmpdir(), "tau-python-"));
-      const wrong = [
-        "from tau_rpc import TauClient",
-        "async def main(client: TauClient) -> None:",
-        "    await client.set_model('only one')",
-        "    print((await client.get_state())['isStreeming'])",
-      ];
-      writeFileSync(join(program, "wrong.py"), wrong.join("\n"));
-      const client = relative(realpathSync(program), folder);
-      const settings = {
-        include: [".", client],
-        strict: ["tau_rpc", "example.py", "example_session.py"].map((name) => join(client, name)),
-        extraPaths: [client],
-      };
-      writeFileSync(join(program, "pyrightconfig.json"), JSON.stringify(settings));
-      const pyright = fileURLToPath(
-        new URL("../../node_modules/pyright/index.js", import.meta.url),
-      );
-      const command = [process.execPath, pyright, "--pythonversion", version] as const;
-      const done = await runProgram(command, { cwd: program });
-      const errors = done.stdout.split("\n").filter((line) => / (error|warning): /.test(line));
-      expect(errors, done.stdout + done.stderr).toEqual([
-        expect.stringMatching(/wrong\.py:3:.*Argument missing for parameter "model_id"/),
-        expect.stringMatching(/wrong\.py:4:.*Could not access item in TypedDict/),
-      ]);
-      rmSync(program, { recursive: true });
-    },
-    120_000,
-  );
+  it.each(slice(["3.10", "3.13"], 1))("is completely typed for Python %s", async (version) => {
+    const program = mkdtempSync(join(tmpdir(), "tau-python-"));
+    const wrong = [
+      "from tau_rpc import TauClient",
+      "async def main(client: TauClient) -> None:",
+      "    await client.set_model('only one')",
+      "    print((await client.get_state())['isStreeming'])",
+    ];
+    writeFileSync(join(program, "wrong.py"), wrong.join("\n"));
+    const client = relative(realpathSync(program), folder);
+    const settings = {
+      include: [".", client],
+      strict: ["tau_rpc", "example.py", "example_session.py"].map((name) => join(client, name)),
+      extraPaths: [client],
+    };
+    writeFileSync(join(program, "pyrightconfig.json"), JSON.stringify(settings));
+    const pyright = fileURLToPath(new URL("../../node_modules/pyright/index.js", import.meta.url));
+    const command = [process.execPath, pyright, "--pythonversion", version] as const;
+    const done = await runProgram(command, { cwd: program });
+    const errors = done.stdout.split("\n").filter((line) => / (error|warning): /.test(line));
+    expect(errors, done.stdout + done.stderr).toEqual([
+      expect.stringMatching(/wrong\.py:3:.*Argument missing for parameter "model_id"/),
+      expect.stringMatching(/wrong\.py:4:.*Could not access item in TypedDict/),
+    ]);
+    rmSync(program, { recursive: true });
+  });
 
   it("answers with the tool's result in example.py", async () => {
     const cwd = mkdtempSync(join(tmpdir(), "tau-python-"));

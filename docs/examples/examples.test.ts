@@ -231,7 +231,7 @@ describe("the demo", () => {
   let finished: Finished;
   beforeAll(async () => {
     finished = await demo();
-  }, 60_000);
+  });
 
   it("finds the cause in the failure's output, fixes it and shows what it did", () => {
     const { stdout, exitCode } = finished;

@@ -86,7 +86,7 @@ it("asks a user with buttons, keeps users apart, and cancels", async () => {
   // A reloaded page asks again.
   await ada.reload();
   await ada.getByRole("button", { name: "Allow" }).click();
-  await expect.poll(hasBuild, { timeout: 10_000 }).toBe(false);
+  await expect.poll(hasBuild).toBe(false);
   await ada.locator(".question").waitFor({ state: "detached" });
   await ada.getByText("The folder is clean.").waitFor();
   await ada.getByText(/^\$0\./).waitFor();
@@ -199,7 +199,7 @@ it.each([
     await page.locator(".user", { hasText: "Clean up" }).waitFor();
     expect(hasBuild()).toBe(true);
     await page.getByRole("button", { name: "Allow" }).click();
-    await expect.poll(hasBuild, { timeout: 10_000 }).toBe(false);
+    await expect.poll(hasBuild).toBe(false);
     await page.getByText("The folder is clean.").waitFor();
   },
 );
@@ -218,10 +218,10 @@ it("does not start a queued message after a cancel", async () => {
   };
   await send("Clean up");
   await page.getByRole("button", { name: "Allow" }).click();
-  await expect.poll(() => has("begun"), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => has("begun")).toBe(true);
   await send("And then?");
   await page.getByRole("button", { name: "Cancel" }).click();
-  await expect.poll(() => page.getByText("(aborted)").count(), { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => page.getByText("(aborted)").count()).toBe(2);
   expect(await page.getByText("Here I am.").count()).toBe(0);
 });
 

@@ -28,5 +28,5 @@ export function runToEnd(
   words: readonly string[],
   { cwd, env, input = "" }: RunOptions,
 ): SpawnSyncReturns<string> {
-  return spawnSync(program, words, { cwd, env, input, encoding: "utf8", timeout: 180_000 });
+  return spawnSync(program, words, { cwd, env, input, encoding: "utf8", timeout: 900_000 });
 }

@@ -47,7 +47,7 @@ describe("a run of tests", () => {
     );
     expect(output).toMatch(/silent-host\.check\.ts\n {2}has hosts, but no frame/);
     expect(code).toBe(1);
-  }, 60_000);
+  });
 
   it("fails for a request that a server in another process refused", async () => {
     const { code, output } = await runTests("refused-request");
@@ -58,14 +58,14 @@ describe("a run of tests", () => {
       /> leaves a server behind\n {2}started a server that refused a request after the test's end:/,
     );
     expect(code).toBe(1);
-  }, 60_000);
+  });
 
   it("passes if there are no violations", async () => {
     const { code, output } = await runTests("wrong-command", "killed-host");
     expect(output).toContain("client frames that are refused: 1");
     expect(output).toContain("host frames of pi: 1");
     expect(code).toBe(0);
-  }, 60_000);
+  });
 });
 
 describe("shapes of values", () => {

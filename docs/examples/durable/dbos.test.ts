@@ -7,7 +7,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { PostgresServer } from "../../../packages/store-postgres/test/postgres-server.ts";
 
 const program = join(import.meta.dirname, "dbos.ts");
-const limit = { timeout: 60_000 };
 
 test("has at most 80 lines", () => {
   expect(readFileSync(program, "utf8").split("\n").length).toBeLessThanOrEqual(81);
@@ -46,7 +45,7 @@ test("a workflow of DBOS goes on in another process, and each command runs once"
     return existsSync(path) ? readFileSync(path, "utf8") : "";
   };
   const first = start();
-  await expect.poll(lines, { ...limit, message: first.said() }).toBe("one\ntwo\n");
+  await expect.poll(lines, { message: first.said() }).toBe("one\ntwo\n");
   first.child.kill("SIGKILL");
   const second = start();
   await once(second.child, "exit");
@@ -57,4 +56,4 @@ test("a workflow of DBOS goes on in another process, and each command runs once"
   for (const line of ["one", "two", "three"]) {
     expect(session.split(`"text":"wrote ${line}\\n"`)).toHaveLength(2);
   }
-}, 180_000);
+});

@@ -10,7 +10,6 @@ import type { AgentProcessOptions } from "./agent-process.ts";
 const cliPath = fileURLToPath(new URL("../../../apps/cli/bin/tau.js", import.meta.url));
 const program = fileURLToPath(new URL("agent-process.ts", import.meta.url));
 const patience = { timeout: 90_000, interval: 50 };
-vi.setConfig({ testTimeout: 200_000 });
 
 interface Line {
   readonly type?: string;
@@ -192,7 +191,7 @@ it("shows the rest of a turn that had ended before its host was killed", async (
   const first = run({ suspendAfter: "text-delta" });
   const suspended = await first.suspended();
   await first.ended;
-  await vi.waitFor(() => expect(stored()).toContain(count), patience);
+  await expect.poll(() => stored()).toContain(count);
   killHost();
   const second = run({ suspended });
   expect(await second.end()).toEqual([]);
@@ -208,7 +207,7 @@ it.each([
   const first = run({ suspendAfter: "text-delta" });
   const suspended = await first.suspended();
   await first.ended;
-  if (isOver) await vi.waitFor(() => expect(stored()).toContain(count), patience);
+  if (isOver) await expect.poll(() => stored()).toContain(count);
   const second = run({ suspended });
   expect(await second.end()).toEqual([]);
   expect(first.text() + second.text()).toBe(count);
@@ -237,7 +236,7 @@ it("leaves no host behind once its session is idle, and continues in a new one",
   const suspended = await first.suspended();
   await first.ended;
   const [pid = 0] = hosts();
-  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), patience);
+  await expect.poll(() => isAlive(pid)).toBe(false);
   const second = run({ ...idle, suspended });
   expect(await second.end()).toEqual([]);
   expect(first.text() + second.text()).toBe(count);

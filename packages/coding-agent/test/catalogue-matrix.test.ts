@@ -80,7 +80,7 @@ beforeAll(async () => {
 const rows = vendors.map((vendor) => ({ vendor, ...vendor, by: vendor.setUp ?? "a key or login" }));
 
 // One vendor has dozens of kinds of models.
-describe.each(rows)("$provider in the format $api, with $by", { timeout: 60_000 }, ({ vendor }) => {
+describe.each(rows)("$provider in the format $api, with $by", ({ vendor }) => {
   it("completes a tool turn, with and without thinking, and after a restart", async () => {
     const kinds = await kindsOf(vendor);
     expect(kinds.length).toBeGreaterThan(0);

@@ -4,7 +4,7 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { type DiagnosticsEntry, SettingsStore } from "@tau-agent/system";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { describeWith } from "../../../scripts/testing/describe-with.ts";
 import { bubblewrapIsMissing } from "../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
 import {
@@ -15,9 +15,6 @@ import {
 import { createAgentSession } from "../src/create/create-session.ts";
 import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
 import { project, run, write } from "../src/subagents/task-tool/__fixtures__/task-call.ts";
-
-// Documents are read in worker threads, and checks are processes: both start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 const finder = (more = "true"): DiagnosticsEntry => ({
   match: "*.txt",

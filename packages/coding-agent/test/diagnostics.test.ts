@@ -4,7 +4,7 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { type DiagnosticsEntry, SettingsStore } from "@tau-agent/system";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { eventually } from "../../system/src/processes/__fixtures__/workspace.ts";
 import {
   createTestSession,
@@ -12,9 +12,6 @@ import {
   temporaryFolder,
 } from "../src/create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
-
-// Each test starts processes, which start slowly on a busy machine.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 type Call = ReturnType<typeof toolCall>;
 type Step = Call | (() => Call | undefined | Promise<Call | undefined>);

@@ -115,5 +115,4 @@ it.each(Object.entries(cases))(
     expect(mended?.text).not.toContain("New problems");
     expect(mended?.details).toMatchObject({ diagnostics: { new: [], baseline: true } });
   },
-  240_000,
 );

@@ -4,7 +4,7 @@ import { createStream } from "@tau-agent/ai";
 import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { makePdf } from "../../system/src/documents/__fixtures__/make-pdf.ts";
 import {
   createTestSession,
@@ -12,9 +12,6 @@ import {
   temporaryFolder,
 } from "../src/create/__fixtures__/test-session.ts";
 import { createAgentSession } from "../src/create/create-session.ts";
-
-// Documents are read in worker threads, and checks are processes: both start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 const pages = ["First page", "Second page", "Third page"];
 const pdf = makePdf(pages);

@@ -4,7 +4,7 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { type DiagnosticsEntry, LocalWorkspace, SettingsStore } from "@tau-agent/system";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { describeWith } from "../../../scripts/testing/describe-with.ts";
 import { bubblewrapIsMissing } from "../../system/src/sandbox/__fixtures__/has-bubblewrap.ts";
 import {
@@ -16,10 +16,6 @@ import {
 import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
 import { SessionSharing } from "../src/create/options/session-sharing.ts";
 import { git, project } from "../src/subagents/task-tool/__fixtures__/task-call.ts";
-
-// Each test starts processes, which start slowly on a busy machine.
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
-const limit = { timeout: 60_000 };
 
 const fixture = join(import.meta.dirname, "../src/diagnostics/__fixtures__/language-server.mjs");
 const problem = (name: string) => `a.txt:1:1: error 7 bad: ${name}`;
@@ -96,7 +92,7 @@ describe("sessions that share language servers", () => {
     expect(await b.run(write("BAD c"))).toContain(problem("BAD c"));
     expect(starts()).toHaveLength(1);
     await b.session.dispose();
-    await vi.waitFor(() => expect(isAlive(starts()[0])).toBe(false), limit);
+    await expect.poll(() => isAlive(starts()[0])).toBe(false);
     const c = await open({ sharing });
     await c.run(write("BAD d"));
     expect(starts()).toHaveLength(2);
@@ -157,9 +153,9 @@ describe("sessions that share language servers", () => {
     const [a, b] = [await open({ sharing }), await open({ sharing })];
     await b.run(write("x", "0.txt"));
     const hanging = a.run(write("SILENT", "1.txt"));
-    await vi.waitFor(() => expect(opened()).toBe(2), limit);
+    await expect.poll(() => opened()).toBe(2);
     const waiting = b.run(write("BAD b"));
-    await vi.waitFor(() => expect(existsSync(join(places.cwd, "a.txt"))).toBe(true), limit);
+    await expect.poll(() => existsSync(join(places.cwd, "a.txt"))).toBe(true);
     await a.session.dispose();
     await hanging;
     expect(await waiting).toContain(problem("BAD b"));
@@ -178,7 +174,7 @@ describe("sessions that share language servers", () => {
     expect(await b.run(write("BAD c"))).toContain(problem("BAD c"));
     expect(starts()).toHaveLength(1);
     await b.session.dispose();
-    await vi.waitFor(() => expect(isAlive(starts()[0])).toBe(false), limit);
+    await expect.poll(() => isAlive(starts()[0])).toBe(false);
   });
 });
 
@@ -216,7 +212,7 @@ it("share the caller's server with a subagent in the same folder, but not with o
   for (const text of told) expect(text).toContain("b.txt:1:1: error 7 bad: BAD");
   expect(starts(log)).toHaveLength(2);
   // The server of the subagent's tree has ended with the subagent.
-  await vi.waitFor(() => expect(starts(log).map(isAlive)).toEqual([true, false]), limit);
+  await expect.poll(() => starts(log).map(isAlive)).toEqual([true, false]);
 });
 
 describeWith(bubblewrapIsMissing)("sessions with the same sandbox", () => {

@@ -4,12 +4,9 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import type { ToolResultMessage } from "@tau-agent/rpc-protocol/messages";
 import { contentText } from "@tau-agent/rpc-protocol/plain";
 import { SettingsStore } from "@tau-agent/system";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createTestSession } from "../src/create/__fixtures__/test-session.ts";
 import type { CreateAgentSessionOptions } from "../src/create/options/session-options.ts";
-
-// Documents are read in worker threads, and checks are processes: both start slowly on a busy machine.
-vi.setConfig({ testTimeout: 120_000 });
 
 type Settings = Parameters<typeof SettingsStore.inMemory>[0];
 

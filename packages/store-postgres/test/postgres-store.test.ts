@@ -10,7 +10,7 @@ let server: PostgresServer;
 
 beforeAll(async () => {
   server = await PostgresServer.start();
-}, 60_000);
+});
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
@@ -30,7 +30,7 @@ async function broken(store: SessionStore) {
   return results.filter(({ ok }) => !ok);
 }
 
-test("passes every check with a URL", { timeout: 60_000 }, async () => {
+test("passes every check with a URL", async () => {
   expect(await broken(open(`${server.url}?schema=of+my+own"`))).toEqual([]);
   const pool = new pg.Pool({ connectionString: server.url });
   const { rows } = await pool.query(
@@ -40,7 +40,7 @@ test("passes every check with a URL", { timeout: 60_000 }, async () => {
   expect(rows).toEqual([{ tables: 3 }]);
 });
 
-test("passes every check with a pool", { timeout: 60_000 }, async () => {
+test("passes every check with a pool", async () => {
   const pool = new pg.Pool({ connectionString: server.url });
   onTestFinished(() => pool.end());
   const store = createPostgresStore({ pool });
@@ -58,7 +58,7 @@ test("a lease ends even if the server's clock is set back", async () => {
   await pool.end();
   await expect(store.delete(key)).rejects.toMatchObject({ code: "lease_held" });
   const taken = () => store.acquire(key, 60_000).catch((error: unknown) => error);
-  await expect.poll(taken, { timeout: 10_000 }).toMatchObject({ token: 2 });
+  await expect.poll(taken).toMatchObject({ token: 2 });
 });
 
 test("several stores can create the tables at the same time", async () => {
@@ -95,7 +95,7 @@ test("a server that ends during use causes an error, and keeps committed entries
   await own.start();
   await store.append(key, [entry("a"), entry("b")], lease);
   expect((await store.load(key))?.map(({ id }) => id)).toEqual(["a", "b"]);
-}, 60_000);
+});
 
 test("a writer that waited for a lock finds that it lost its lease", async () => {
   const store = open(`${server.url}?schema=locked`);

@@ -47,5 +47,5 @@ it("gives up a checkout that takes too long, and releases a folder that arrives 
   await refused;
   expect(given()?.aborted).toBe(true);
   resolve({ cwd: "/late" });
-  await vi.waitFor(() => expect(released).toEqual([{ cwd: "/late" }]));
+  await expect.poll(() => released).toEqual([{ cwd: "/late" }]);
 });

@@ -30,7 +30,7 @@ describeWith(redisIsMissing)("jobs", () => {
   let postgres: PostgresServer;
   beforeAll(async () => {
     [redis, postgres] = await Promise.all([RedisServer.start(), PostgresServer.start()]);
-  }, 60_000);
+  });
   afterAll(async () => {
     await redis[Symbol.asyncDispose]();
     await postgres[Symbol.asyncDispose]();

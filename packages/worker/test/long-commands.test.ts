@@ -8,7 +8,6 @@ import { RedisServer, redisIsMissing } from "../../store-redis/test/redis-server
 import { hostsOf, testFleet } from "./test-fleet.ts";
 
 const tau = fileURLToPath(new URL("../../../apps/cli/bin/tau.js", import.meta.url));
-const limit = { timeout: 60_000 };
 
 /** Prints something before, while and after its host dies, and ends once the file `finish` exists. */
 const command = [
@@ -54,17 +53,17 @@ describeWith(redisIsMissing)("a long command behind an exec server", () => {
     const job = await fleet.add({ sessionId: "s", projectKey: "p", message: "go" }, "job");
     const ran = join(project, "ran.txt");
     const lines = () => (existsSync(ran) ? readFileSync(ran, "utf8") : "");
-    await expect.poll(lines, limit).toBe("ran\n");
+    await expect.poll(lines).toBe("ran\n");
     const hosts = hostsOf(first).map(Number);
     first.process.kill("SIGKILL");
     for (const host of hosts) process.kill(host, "SIGKILL");
     writeFileSync(join(project, "killed"), "");
     // No worker is running at this point.
-    await expect.poll(lines, limit).toBe("ran\nsaid\n");
+    await expect.poll(lines).toBe("ran\nsaid\n");
     await start("second");
     const starts = async () =>
       (await fleet.framesOf("s")).filter(({ type }) => type === "tool_execution_start").length;
-    await expect.poll(starts, limit).toBe(2);
+    await expect.poll(starts).toBe(2);
     writeFileSync(join(project, "finish"), "");
     expect(await job.waitUntilFinished(ends)).toMatchObject({ status: "completed", text: "done" });
     expect(lines()).toBe("ran\nsaid\n");
@@ -77,5 +76,5 @@ describeWith(redisIsMissing)("a long command behind an exec server", () => {
     });
     expect(results).toEqual([[{ type: "text", text: "before\nwhile\nafter\n" }]]);
     expect(await fleet.resultsOf("s")).toMatchObject([{ status: "completed" }]);
-  }, 240_000);
+  });
 });

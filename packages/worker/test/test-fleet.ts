@@ -109,7 +109,7 @@ export function testFleet({
       await meanwhile?.();
       return (await framesOf(sessionId)).map((frame) => frame.type);
     };
-    await expect.poll(types, { timeout: 20_000 }).toContain(type);
+    await expect.poll(types).toContain(type);
   }
 
   const control = (sessionId: string, command: object) =>

@@ -34,7 +34,7 @@ const shortWork: Trajectory = {
 };
 
 describe.each(vendorChoices)("with $vendor", (vendor) => {
-  it("costs no more for a short question than docs/cost.md says", { timeout: 30_000 }, async () => {
+  it("costs no more for a short question than docs/cost.md says", async () => {
     const question = trajectories.find(({ name }) => name === "question");
     if (question === undefined) throw new Error("no such trajectory");
     const { costUsd } = await play(question, fromSources, vendor);

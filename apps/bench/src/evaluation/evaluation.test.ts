@@ -25,7 +25,7 @@ beforeAll(async () => {
   });
   for (const result of all) results.set(result.task.name, result);
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 afterAll(() => results.clear());
 
 describe("the tasks, with typical mistakes of models", () => {

@@ -44,6 +44,6 @@ describe("a protected stream", () => {
     stream.write(Buffer.from(rest), onWritten);
     stream.write("1b5b", "hex");
     expect(written().toString()).toBe("ü\\u009b\\u001b[");
-    await vi.waitFor(() => expect(onWritten).toHaveBeenCalled());
+    await expect.poll(() => onWritten).toHaveBeenCalled();
   });
 });

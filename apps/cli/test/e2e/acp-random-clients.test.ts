@@ -44,7 +44,6 @@ const outcomes = [
 
 it.each(slice([1, 2, 3, 4, 5, 6], 2))(
   "each prompt ends exactly once, whatever the client does at any time (seed %i)",
-  { timeout: 120_000 },
   async (seed) => {
     const random = randomOf(seed);
     const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, random(ms)));

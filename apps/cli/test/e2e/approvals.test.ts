@@ -247,12 +247,12 @@ describe("a question from a subagent", () => {
     const host = startHost({}, { place: at });
     host.send(initialize);
     host.send({ type: "prompt", message: "start" });
-    const { id, agentId, params } = await host.until(approval, 40_000);
+    const { id, agentId, params } = await host.until(approval);
     expect(agentId).toBe("out/in");
     expect(params).toMatchObject({ toolName: "bash", title: "Allow bash: touch made.txt?" });
     expect(existsSync(join(at.cwd, "made.txt"))).toBe(false);
     host.send({ type: "host_response", id, result: { decision: "allow" } });
-    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
     expect(existsSync(join(at.cwd, "made.txt"))).toBe(true);
   });
 
@@ -261,14 +261,14 @@ describe("a question from a subagent", () => {
     const host = startHost({}, { place: at });
     host.send(initialize);
     host.send({ type: "prompt", message: "start" });
-    const { id } = await host.until(approval, 40_000);
+    const { id } = await host.until(approval);
     host.send({ type: "set_permissions", rules: [{ tool: "bash", action: "deny" }] });
     expect(await host.until({ "...": true, type: "host_request_resolved" })).toMatchObject({
       id,
       by: "rule",
       outcome: "deny",
     });
-    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
     expect(existsSync(join(at.cwd, "made.txt"))).toBe(false);
   });
 });
@@ -284,7 +284,7 @@ it.each(["/secret/**", "/../**/secret/x"])(
     const rules = [{ tool: "write", match: resolve(at.cwd, `.${path}`), action: "deny" }];
     host.send({ type: "set_permissions", rules });
     host.send({ type: "prompt", message: "start" });
-    await host.until({ "...": true, type: "agent_settled" }, 40_000);
+    await host.until({ "...": true, type: "agent_settled" });
     expect(existsSync(join(at.cwd, "secret/x"))).toBe(false);
   },
 );

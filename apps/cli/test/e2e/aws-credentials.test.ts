@@ -209,7 +209,7 @@ it.each(ways)("a request to Bedrock is signed with $title", async (way) => {
     ["second", "Two."],
   ]) {
     host.send({ type: "prompt", message });
-    const end = await host.until({ "...": true, type: "agent_end" }, 30_000);
+    const end = await host.until({ "...": true, type: "agent_end" });
     expect(JSON.stringify(end)).toContain(`"text":"${text}"`);
   }
   expect(services.asked).toEqual(way.asked);

@@ -111,7 +111,7 @@ describe.each([
       if (event.type === "workspace_status") statuses.push(event.status);
     });
     const running = watched.promptAndWait("Go");
-    await expect.poll(() => started.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => started.length).toBe(1);
     await first.close();
     expect((await running).text).toBe("It was lost.");
     expect((await resultTexts(watched))[0]).toContain("workspace lost");
@@ -150,12 +150,12 @@ describe.each([
     expect(path.startsWith(join(home, ".cache/tau"))).toBe(true);
     expect(readFileSync(path, "utf8").split("\n")).toHaveLength(30_001);
     const ended = { status: "exited", exitCode: 3 };
-    await expect.poll(() => ends, { timeout: 20_000 }).toMatchObject([ended]);
+    await expect.poll(() => ends).toMatchObject([ended]);
     const [{ jobId } = { jobId: "" }] = ends;
     const { output } = await watched.jobOutput(jobId);
     expect(output.split("\n").toSorted()).toEqual(["", "one", "two"]);
     await first.close();
-    await expect.poll(() => ends[1], { timeout: 20_000 }).toMatchObject({ status: "lost" });
+    await expect.poll(() => ends[1]).toMatchObject({ status: "lost" });
     expect(existsSync(join(place.folder, "agent", "jobs"))).toBe(false);
     // The end of the job can only be written once a client serves the workspace.
     const other = await connect(unixUrl, { workspace });

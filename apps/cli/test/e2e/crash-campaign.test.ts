@@ -19,17 +19,13 @@ const seenBy = {
 /** A machine that stalls for a whole lease may miss the step once. */
 const tries = 2;
 
-it.each(Object.entries(seenBy))(
-  "detects that %s is disabled",
-  async (mutant, scenario) => {
-    for (let seed = 1; seed <= tries; seed += 1) {
-      const { broken } = await playRound(seed, server, { mutant, scenario });
-      if (broken.length > 0) return;
-    }
-    expect.unreachable(`${scenario} has not noticed that ${mutant} is missing`);
-  },
-  180_000,
-);
+it.each(Object.entries(seenBy))("detects that %s is disabled", async (mutant, scenario) => {
+  for (let seed = 1; seed <= tries; seed += 1) {
+    const { broken } = await playRound(seed, server, { mutant, scenario });
+    if (broken.length > 0) return;
+  }
+  expect.unreachable(`${scenario} has not noticed that ${mutant} is missing`);
+});
 
 // Each of the last rounds has found a bug.
 const directed = [
@@ -41,14 +37,10 @@ it("violates no guarantee while the disk is full", async () => {
   for (const seed of [1, 2, 3, 4]) {
     expect(await playRound(seed, server, { scenario: "full-disk" })).toMatchObject({ broken: [] });
   }
-}, 240_000);
+});
 
-it.each(directed)(
-  "violates no guarantee in %s",
-  async (scenario) => {
-    const { broken, crashes } = await playRound(1, server, { scenario });
-    expect(broken).toEqual([]);
-    expect(crashes).toBeGreaterThan(0);
-  },
-  120_000,
-);
+it.each(directed)("violates no guarantee in %s", async (scenario) => {
+  const { broken, crashes } = await playRound(1, server, { scenario });
+  expect(broken).toEqual([]);
+  expect(crashes).toBeGreaterThan(0);
+});

@@ -107,7 +107,7 @@ it("keeps sessions apart, whatever their clients do, and ends every prompt once"
   for (const sessionId of sessions) await opener.ask({ type: "close_session", sessionId });
   const after = await heap.read(host.child.pid);
   expect((after - before) / MIB).toBeLessThan(LEFT_MIB);
-}, 120_000);
+});
 
 /** Loads everything that the first session needs. */
 async function warmUp(client: FrameClient, cwd: string): Promise<void> {

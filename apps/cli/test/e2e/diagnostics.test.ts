@@ -5,7 +5,7 @@ import { toolCall, turn } from "@tau-agent/ai/testing";
 import { createAgentSession } from "@tau-agent/coding-agent";
 import { RpcClient } from "@tau-agent/rpc-client";
 import type { SessionEvent } from "@tau-agent/rpc-protocol";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makePdf } from "../../../../packages/system/src/documents/__fixtures__/make-pdf.ts";
 import { readHostLine } from "../../src/command-line/read-host-line.ts";
 import { environmentFrom } from "../../src/process/environment.ts";
@@ -52,8 +52,8 @@ it("a language server ends with its host, even if the host is killed", async () 
   expect(isAlive(pid)).toBe(true);
   host.child.kill("SIGKILL");
   await host.ended;
-  await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 30_000 });
-}, 180_000);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+});
 
 it("a host uses one language server for its sessions in a folder, until the last is closed", async () => {
   const entry = {
@@ -88,9 +88,9 @@ it("a host uses one language server for its sessions in a folder, until the last
   expect(pids).toHaveLength(1);
   expect(isAlive(pids[0] ?? 0)).toBe(true);
   await client.ask({ type: "close_session", sessionId: ids[1] });
-  await vi.waitFor(() => expect(isAlive(pids[0] ?? 0)).toBe(false), { timeout: 30_000 });
+  await expect.poll(() => isAlive(pids[0] ?? 0)).toBe(false);
   expect(isAlive(host.child.pid ?? 0)).toBe(true);
-}, 180_000);
+});
 
 it("@file.pdf on the command line becomes part of the prompt", async () => {
   const files = { "project/plan.pdf": makePdf(["The plan of the house"]).toString("latin1") };
@@ -101,7 +101,7 @@ it("@file.pdf on the command line becomes part of the prompt", async () => {
     arguments: ["-p", "@plan.pdf", "what?"],
   });
   expect([code, stdout.trim(), stderr]).toEqual([0, "read", ""]);
-}, 60_000);
+});
 
 describe("a subagent in its own process", () => {
   const scenario = [
@@ -115,57 +115,49 @@ describe("a subagent in its own process", () => {
   it.each([
     ["this program", {}],
     ["task.command", { "task.command": [process.execPath, binPath] }],
-  ])(
-    "receives the problems of its edits by the settings of its host, %s",
-    async (_kind, more) => {
-      const place = repositoryPlace(scenario, { ...patient, ...more, diagnostics });
-      const client = new RpcClient({
-        ...{ cliPath: binPath, cwd: place.cwd, env: place.variables },
-        args: [...place.arguments],
-      });
-      onTestFinished(async () => {
-        await client.stop();
-        place.remove();
-      });
-      await client.start();
-      await client.promptAndWait("start");
-      const { messages } = await client.getSubagentMessages("a");
-      expect(JSON.stringify(messages)).toMatch(problem);
-    },
-    120_000,
-  );
+  ])("receives the problems of its edits by the settings of its host, %s", async (_kind, more) => {
+    const place = repositoryPlace(scenario, { ...patient, ...more, diagnostics });
+    const client = new RpcClient({
+      ...{ cliPath: binPath, cwd: place.cwd, env: place.variables },
+      args: [...place.arguments],
+    });
+    onTestFinished(async () => {
+      await client.stop();
+      place.remove();
+    });
+    await client.start();
+    await client.promptAndWait("start");
+    const { messages } = await client.getSubagentMessages("a");
+    expect(JSON.stringify(messages)).toMatch(problem);
+  });
 
   it.each([
     ["this program", {}],
     ["task.command", { "task.command": [process.execPath, binPath] }],
-  ])(
-    "receives them by the option of a library caller, %s",
-    async (_kind, more) => {
-      const place = repositoryPlace(scenario, { ...patient, ...more });
-      onTestFinished(() => place.remove());
-      const environment = {
-        ...environmentFrom({ PATH: process.env.PATH, ...place.variables }),
-        ...{ cwd: place.cwd, program: [process.execPath, binPath] },
-      };
-      const events: SessionEvent[] = [];
-      const session = await createAgentSession({
-        ...{ cwd: place.cwd, environment: environment.variables, diagnostics },
-        ...{ agentDirectory: environment.agentDirectory, homeDirectory: environment.homeDirectory },
-        ...{ provider: "scripted", model: place.arguments[place.arguments.indexOf("--model") + 1] },
-        startSubagentHost: (request) => {
-          const onEvent = (event: SessionEvent) => {
-            events.push(event);
-            return request.onEvent(event);
-          };
-          const host = { options: readHostLine([]), environment };
-          return startSubagentHost({ ...request, onEvent }, host);
-        },
-      });
-      onTestFinished(() => session.dispose());
-      await session.prompt("start");
-      const end = events.find(({ type }) => type === "tool_execution_end");
-      expect(JSON.stringify(end)).toMatch(problem);
-    },
-    120_000,
-  );
+  ])("receives them by the option of a library caller, %s", async (_kind, more) => {
+    const place = repositoryPlace(scenario, { ...patient, ...more });
+    onTestFinished(() => place.remove());
+    const environment = {
+      ...environmentFrom({ PATH: process.env.PATH, ...place.variables }),
+      ...{ cwd: place.cwd, program: [process.execPath, binPath] },
+    };
+    const events: SessionEvent[] = [];
+    const session = await createAgentSession({
+      ...{ cwd: place.cwd, environment: environment.variables, diagnostics },
+      ...{ agentDirectory: environment.agentDirectory, homeDirectory: environment.homeDirectory },
+      ...{ provider: "scripted", model: place.arguments[place.arguments.indexOf("--model") + 1] },
+      startSubagentHost: (request) => {
+        const onEvent = (event: SessionEvent) => {
+          events.push(event);
+          return request.onEvent(event);
+        };
+        const host = { options: readHostLine([]), environment };
+        return startSubagentHost({ ...request, onEvent }, host);
+      },
+    });
+    onTestFinished(() => session.dispose());
+    await session.prompt("start");
+    const end = events.find(({ type }) => type === "tool_execution_end");
+    expect(JSON.stringify(end)).toMatch(problem);
+  });
 });

@@ -90,7 +90,7 @@ describe("the repository's own tasks", () => {
       expect(report.all).toMatchObject({ passAt1: share, runs: names.length });
       expect(code).toBe(0);
     }
-  }, 300_000);
+  });
 });
 
 it("prints a table of runs that each had a fresh copy", async () => {
@@ -116,7 +116,7 @@ it("prints a table of runs that each had a fresh copy", async () => {
   expect(rows[3]?.slice(0, 4)).toEqual(["b", "0/2", "0.0 %", "0.0 %"]);
   expect(rows[5]?.slice(0, 4)).toEqual(["all", "2/4", "50.0 %", "50.0 %"]);
   expect(host.stderr).toMatch(/b 1\/2: not passed/);
-}, 120_000);
+});
 
 it("continues after kill -9 and repeats no run that has a result", async () => {
   const tasks = { "a.json": task("<a>", "test -f done"), "b.json": task("<b>", "test -f done") };
@@ -128,7 +128,7 @@ it("continues after kill -9 and repeats no run that has a result", async () => {
   const sessions = () => globSync(join(at.folder, "agent/evaluations/*/sessions/*/1/*.jsonl"));
   const isAsleep = () =>
     sessions().some((path) => readFileSync(path, "utf8").includes("sleep 600"));
-  await expect.poll(isAsleep, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isAsleep).toBe(true);
   killed.child.kill("SIGKILL");
   await killed.ended;
   const [journal = ""] = globSync(join(at.folder, "agent/evaluations/*/journal.jsonl"));
@@ -155,7 +155,7 @@ it("continues after kill -9 and repeats no run that has a result", async () => {
   for (const { root } of begun) expect(existsSync(root)).toBe(false);
   // The next command starts a new evaluation.
   expect((await evaluate(at)).report.all).toMatchObject({ passed: 1, runs: 2 });
-}, 180_000);
+});
 
 it("stops when its first three runs fail with the same error", async () => {
   const names = ["a", "b", "c", "d", "e"];
@@ -170,7 +170,7 @@ it("stops when its first three runs fail with the same error", async () => {
   expect(report.stopped).toContain("nothing-of-this-name");
   expect(host.stderr).toContain("the first three runs failed in the same words");
   expect(code).toBe(1);
-}, 120_000);
+});
 
 it("prefers host options after --, and refuses those that an evaluation sets itself", async () => {
   const at = place([done], { "a.json": task("p", "true") });
@@ -179,7 +179,7 @@ it("prefers host options after --, and refuses those that an evaluation sets its
   const refused = start(at, [], ["--session-dir", "/tmp"]);
   await refused.ended;
   expect(refused.stderr).toContain("sessionDir is not for the hosts of an evaluation");
-}, 120_000);
+});
 
 describeWith(bubblewrapIsMissing)("an agent that looks for the check", () => {
   it("finds it nowhere: neither by its path nor in /proc, in variables or in git", async () => {
@@ -229,7 +229,7 @@ describeWith(bubblewrapIsMissing)("an agent that looks for the check", () => {
       // The agent's own search text does not count.
       expect(JSON.stringify(results).replaceAll("THE-HIDD ", "")).not.toContain(secret);
     }
-  }, 120_000);
+  });
 });
 
 describe("a policy", () => {

@@ -111,7 +111,7 @@ describe("a client with fallbacks", () => {
     const host = startHost({}, { place: own });
     host.send({ type: "initialize", id: "i" });
     host.send({ type: "prompt", message: "go", promptId: "p1", id: "p" });
-    await host.until({ "...": true, type: "tool_execution_start" }, 20_000);
+    await host.until({ "...": true, type: "tool_execution_start" });
     host.child.kill("SIGKILL");
     await host.ended;
     const again = startHost({}, { place: own });
@@ -121,7 +121,7 @@ describe("a client with fallbacks", () => {
       model: { provider: "first", id: "one" },
     });
     again.send({ type: "prompt", promptId: "p1", resume: true, message: "", id: "p" });
-    await again.until({ "...": true, type: "prompt_result", status: "completed" }, 20_000);
+    await again.until({ "...": true, type: "prompt_result", status: "completed" });
     expect(again.stdout).not.toContain("model_fallback");
     expect(again.stdout).toMatch(/"provider":"second","model":"one"/);
   });

@@ -75,14 +75,14 @@ it("has its call cancelled with the run, and a late result is ignored", async ()
   const host = startHost({}, { place: place() });
   host.send({ type: "set_host_tools", tools: [shared] });
   host.send({ type: "prompt", message: "start" });
-  const { id, agentId } = await host.until({ "...": true, type: "host_tool_call" }, 40_000);
+  const { id, agentId } = await host.until({ "...": true, type: "host_tool_call" });
   expect(agentId).toBe("out/in");
   host.send({ type: "get_pending_requests" });
   expect(await host.until({ "...": true, command: "get_pending_requests" })).toMatchObject({
     data: { requests: [{ id, agentId, method: "host_tool" }] },
   });
   host.send({ type: "abort" });
-  const cancel = await host.until({ "...": true, type: "host_tool_cancel" }, 40_000);
+  const cancel = await host.until({ "...": true, type: "host_tool_cancel" });
   expect(cancel.targetId).toBe(id);
   host.send({ type: "host_tool_result", id, result: text("late") });
   expect(await host.until({ "...": true, command: "host_tool_result" })).toMatchObject({
@@ -155,13 +155,13 @@ describe("a client's URI that a subagent reads and writes", () => {
     );
     host.send({ type: "set_host_uri_schemes", schemes: [{ scheme: "db" }] });
     host.send({ type: "prompt", message: "start" });
-    const { id } = await host.until({ "...": true, type: "host_uri_request" }, 40_000);
+    const { id } = await host.until({ "...": true, type: "host_uri_request" });
     host.send({ type: "get_pending_requests" });
     expect(await host.until({ "...": true, command: "get_pending_requests" })).toMatchObject({
       data: { requests: [{ agentId: "out/in", method: "host_uri" }] },
     });
     host.send({ type: "abort" });
-    const cancel = await host.until({ "...": true, type: "host_uri_cancel" }, 40_000);
+    const cancel = await host.until({ "...": true, type: "host_uri_cancel" });
     expect(cancel.targetId).toBe(id);
   });
 });

@@ -238,7 +238,6 @@ it("withstands every kind of hostile repository", () => {
 
 it.each(tried.map((kinds) => [kinds.join("; "), kinds] as const))(
   "the built host is safe in a repository with %s",
-  { timeout: 120_000 },
   async (_, kinds) => {
     const outcome = await outcomes.get(kinds);
     const [kind = ""] = kinds;

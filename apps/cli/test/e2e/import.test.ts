@@ -38,7 +38,7 @@ it("a transcript of Claude Code is continued with --continue", async () => {
   expect(host.stdout).toContain("Still a.txt.");
   const exported = await runCommand(place, ["export", path, "--format", "markdown", "-o", "-s.md"]);
   expect(exported).toMatchObject({ code: 0, stderr: "" });
-}, 60_000);
+});
 
 it("importing a file that is not a transcript creates nothing", async () => {
   const place = makePlace();

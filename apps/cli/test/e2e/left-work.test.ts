@@ -7,7 +7,6 @@ import { call, repositoryPlace } from "../support/repository-place.ts";
 import { binPath } from "../support/start-host.ts";
 
 const stores = new URL("../../../../packages/coding-agent/dist/session-store.js", import.meta.url);
-const patience = { timeout: 120_000 };
 /** Settings and attributes of the subagent's tree must have no effect outside the tree. */
 const hostile = [
   'git config filter.own.clean "touch $RAN; cat"',
@@ -66,9 +65,7 @@ it.each(["files", "a store"])(
       });
       onTestFinished(async () => void (await client.stop()));
       // The lease of the killed host has to expire first.
-      await expect
-        .poll(() => client.start().then(() => "started", String), patience)
-        .toBe("started");
+      await expect.poll(() => client.start().then(() => "started", String)).toBe("started");
       const { sessionFile } = await client.getState();
       if (home === "files" && sessionFile !== undefined) session = ["--session", sessionFile];
       return client;
@@ -79,13 +76,11 @@ it.each(["files", "a store"])(
           ({ role }) => role === "toolResult",
         );
       await expect
-        .poll(
-          () =>
-            results().then(
-              (all) => all.length,
-              () => 0,
-            ),
-          patience,
+        .poll(() =>
+          results().then(
+            (all) => all.length,
+            () => 0,
+          ),
         )
         .toBe(count);
       process.kill(client.pid ?? 0, "SIGKILL");
@@ -102,11 +97,10 @@ it.each(["files", "a store"])(
     const status = async () => (await third.listSubagents()).subagents.map((one) => one.status);
     expect(await status()).toEqual(["interrupted"]);
     await third.resumeSubagent("a", "third");
-    await expect.poll(status, patience).toEqual(["completed"]);
+    await expect.poll(status).toEqual(["completed"]);
     expect(readFileSync(join(place.cwd, "more.txt"), "utf8")).toBe("one\ntwo\n");
     expect(readFileSync(join(place.cwd, "new.txt"), "utf8")).toBe("one\ntwo\n");
     expect(existsSync(join(place.cwd, ".gitattributes"))).toBe(false);
     expect(existsSync(ran)).toBe(false);
   },
-  300_000,
 );

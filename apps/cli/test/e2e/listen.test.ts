@@ -176,7 +176,7 @@ describe("a Unix socket", () => {
       const answered = frames.filter(({ type }) => type === "response").map(({ id }) => id);
       expect(answered.toSorted(), `late: ${isLate}`).toEqual([1, 2, 3, 4]);
     }
-  }, 30_000);
+  });
 
   it("is taken over from a host that was killed", async () => {
     const { host, unixUrl } = await listeningHost({ scenario });

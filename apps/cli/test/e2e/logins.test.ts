@@ -87,7 +87,7 @@ describe("login over RPC", () => {
     expect(before.data).toMatchObject(providersWith({ id: provider, loggedIn: false }));
     host.send({ type: "host_response", id: asked.id, result: {} });
     await browse(pageOf(url, userCode), userCode);
-    expect(await host.until({ "...": true, id: "login" }, 30_000)).toMatchObject({ success: true });
+    expect(await host.until({ "...": true, id: "login" })).toMatchObject({ success: true });
     host.send({ type: "get_login_providers", id: "after" });
     const after = await host.until({ "...": true, id: "after" });
     const expires = stored(place)[provider]?.expires;

@@ -59,5 +59,5 @@ describe(`${TASKS} isolated tasks at once`, () => {
     const registered = join(place.cwd, ".git", "worktrees");
     expect(existsSync(registered) ? readdirSync(registered) : []).toEqual([]);
     expect(hostsOf(place)).toEqual([host.child.pid]);
-  }, 180_000);
+  });
 });

@@ -355,7 +355,7 @@ describe("a login with oh-my-pi's published client", () => {
     await call("start");
     const login = call("login", "github-copilot");
     const opened = () => received.find(({ listener }) => listener === "onOpenUrl")?.event;
-    await expect.poll(opened, { timeout: 30_000 }).toBeDefined();
+    await expect.poll(opened).toBeDefined();
     const { url, instructions } = opened() as { url: string; instructions: string };
     const [, code] = /^Enter code: (\S+)$/.exec(instructions) ?? [];
     await browse(pageOf(url, code), code);

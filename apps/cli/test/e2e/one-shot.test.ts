@@ -43,7 +43,7 @@ describe("-p", () => {
     expect(stdout).toContain("\r\u001b[K⠋ Connecting to MCP servers … 0 s\r\u001b[K⠙");
     expect(stdout.replaceAll("\r\n", "\n").endsWith(" s\r\u001b[KHello.\n")).toBe(true);
     expect(code).toBe(0);
-  }, 30_000);
+  });
 
   it("puts piped text before the prompt", async () => {
     const when = { lastUserMatches: "^piped\\n\\nexplain$" };

@@ -156,7 +156,7 @@ it.each(cases)(
     const state = await host.until({ "...": true, id: "state" });
     expect(state.data).toMatchObject({ model: { id: model } });
     host.send({ type: "prompt", id: "prompt", message: "go" });
-    const end = await host.until({ "...": true, type: "agent_end" }, 30_000);
+    const end = await host.until({ "...": true, type: "agent_end" });
     expect(JSON.stringify(end)).toContain("Two lines.");
     await host.finish();
     expect(server.requests.map((request) => request.path)).toEqual([path, path]);

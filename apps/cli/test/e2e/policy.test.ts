@@ -137,8 +137,8 @@ describe("a subagent under a policy", () => {
     const place = repositoryPlace(scenario, settings, ["--policy", JSON.stringify(held)]);
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
-    const end = await host.until({ "...": true, type: "tool_execution_end" }, 60_000);
-    await host.until({ "...": true, type: "prompt_result" }, 60_000);
+    const end = await host.until({ "...": true, type: "tool_execution_end" });
+    await host.until({ "...": true, type: "prompt_result" });
     const hasWritten = existsSync(join(place.cwd, "made.txt"));
     return { isError: end.isError, text: JSON.stringify(end.result), hasWritten };
   };

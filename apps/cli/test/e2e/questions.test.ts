@@ -141,7 +141,7 @@ describe("a question of a subagent in its own host", () => {
   it("carries the subagent's path and is answered once by the session's client", async () => {
     const host = open(makePlace({ scenario: nested, arguments: [] }));
     host.send({ type: "prompt", message: "start" });
-    const { id, agentId } = await host.until(asked, 60_000);
+    const { id, agentId } = await host.until(asked);
     expect(agentId).toBe("out/in");
     host.send({ type: "host_response", id, result: { answers: [{ labels: ["No such"] }] } });
     expect(await host.until({ "...": true, command: "host_response" })).toMatchObject({
@@ -150,7 +150,7 @@ describe("a question of a subagent in its own host", () => {
     host.send({ type: "host_response", id, result: answer });
     const resolved = { "...": true, type: "host_request_resolved" };
     expect(await host.until(resolved)).toMatchObject({ id, by: "client", outcome: "answered" });
-    expect(await host.until({ "...": true, type: "prompt_result" }, 60_000)).toMatchObject({
+    expect(await host.until({ "...": true, type: "prompt_result" })).toMatchObject({
       status: "completed",
     });
     host.send({ type: "get_subagent_messages", subagentId: "out/in" });
@@ -162,10 +162,10 @@ describe("a question of a subagent in its own host", () => {
     for (const abort of [{ type: "abort" }, { type: "abort_subagent", subagentId: "out/in" }]) {
       const host = open(makePlace({ scenario: nested, arguments: [] }));
       host.send({ type: "prompt", message: "start" });
-      const { id } = await host.until(asked, 60_000);
+      const { id } = await host.until(asked);
       host.send(abort);
       const resolved = { "...": true, type: "host_request_resolved" };
-      expect(await host.until(resolved, 60_000)).toMatchObject({ id, outcome: "cancelled" });
+      expect(await host.until(resolved)).toMatchObject({ id, outcome: "cancelled" });
     }
   });
 
@@ -173,7 +173,7 @@ describe("a question of a subagent in its own host", () => {
     const place = makePlace({ scenario: nested, arguments: [] });
     const first = open(place);
     first.send({ type: "prompt", message: "start" });
-    await first.until(asked, 60_000);
+    await first.until(asked);
     first.child.kill("SIGKILL");
     await first.ended;
     const second = open(place, ["--continue"]);
@@ -182,10 +182,10 @@ describe("a question of a subagent in its own host", () => {
       data: { subagents: [{ status: "interrupted" }, { id: "out/in", status: "interrupted" }] },
     });
     second.send({ type: "resume_subagent", subagentId: "out/in", message: "again" });
-    const { id, agentId } = await second.until(asked, 60_000);
+    const { id, agentId } = await second.until(asked);
     expect(agentId).toBe("out/in");
     second.send({ type: "host_response", id, result: answer });
-    const end = await second.until({ "...": true, type: "subagent_end" }, 60_000);
+    const end = await second.until({ "...": true, type: "subagent_end" });
     expect(end).toMatchObject({ id: "out/in", exitCode: 0 });
     second.send({ type: "get_subagent_messages", subagentId: "out/in" });
     const { data } = await second.until({ "...": true, command: "get_subagent_messages" });

@@ -155,6 +155,5 @@ describe("random commands, many in a chunk, while anything is running", () => {
         if (type === "message_end" && !isCustom) expect(stored).toContain(JSON.stringify(message));
       }
     },
-    40_000,
   );
 });

@@ -69,7 +69,7 @@ describeWith(bubblewrapIsMissing)("an isolated subagent in the sandbox", () => {
     );
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
-    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
     const said = readFileSync(join(place.cwd, "said.txt"), "utf8");
     expect(said).toBe("committed\nno settings\nno hooks\n");
     expect(readFileSync(join(place.cwd, "new.txt"), "utf8")).toBe("work\n");
@@ -89,8 +89,8 @@ describeWith(bubblewrapIsMissing)("a host started by task.command", () => {
   const outcome = async (place: ReturnType<typeof delegating>) => {
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
-    const end = await host.until({ "...": true, type: "tool_execution_end" }, 40_000);
-    await host.until({ "...": true, type: "prompt_result" }, 40_000);
+    const end = await host.until({ "...": true, type: "tool_execution_end" });
+    await host.until({ "...": true, type: "prompt_result" });
     return { isError: end.isError, text: JSON.stringify(end.result) };
   };
   const tau = join(import.meta.dirname, "../../bin/tau.js");

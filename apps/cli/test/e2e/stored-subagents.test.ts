@@ -8,7 +8,6 @@ import { call, repositoryPlace } from "../support/repository-place.ts";
 import { binPath } from "../support/start-host.ts";
 
 const stores = new URL("../../../../packages/coding-agent/dist/session-store.js", import.meta.url);
-const poll = { timeout: 120_000 };
 
 /** The model's reply to a first message with this mark, and its reply after the tool result. */
 const does = (mark: string, content: Turn["content"]): Turn[] => [
@@ -90,7 +89,7 @@ it("a nested subagent continues from its kept patch in the next hosts, here and 
   const here = machine(kept);
   const first = await open(here, "none");
   await first.client.promptAndWait("begin");
-  await expect.poll(() => first.ends, poll).toEqual(["a/b/c: 0"]);
+  await expect.poll(() => first.ends).toEqual(["a/b/c: 0"]);
   expect(await first.states()).toEqual(["a: running", "a/b: running", "a/b/c: completed"]);
   expect(file(here.place, "new.txt")).toBeUndefined();
   process.kill(first.client.pid ?? 0, "SIGKILL");
@@ -99,9 +98,9 @@ it("a nested subagent continues from its kept patch in the next hosts, here and 
   const second = await open(here, "none");
   expect(await second.states()).toEqual(["a: interrupted", "a/b: interrupted", "a/b/c: completed"]);
   await second.client.resumeSubagent("a/b/c", "go on");
-  await expect.poll(() => second.ends, poll).toEqual(["a/b/c: 0"]);
+  await expect.poll(() => second.ends).toEqual(["a/b/c: 0"]);
   // Isolated work counts as ended once it is merged or kept.
-  await expect.poll(second.states, poll).toContain("a/b/c: completed");
+  await expect.poll(second.states).toContain("a/b/c: completed");
   expect(file(here.place, "more.txt")).toBeUndefined();
   process.kill(second.client.pid ?? 0, "SIGKILL");
   await second.client.stop().catch(() => undefined);
@@ -112,8 +111,8 @@ it("a nested subagent continues from its kept patch in the next hosts, here and 
   const { messages } = await third.client.getSubagentMessages("a/b/c");
   expect(JSON.stringify(messages)).toContain("go on done");
   await third.client.resumeSubagent("a/b/c", "go on, please");
-  await expect.poll(() => third.ends, poll).toEqual(["a/b/c: 0"]);
-  await expect.poll(third.states, poll).toContain("a/b/c: completed");
+  await expect.poll(() => third.ends).toEqual(["a/b/c: 0"]);
+  await expect.poll(third.states).toContain("a/b/c: completed");
   expect(file(there.place, "new.txt")).toBe("new\n");
   expect(file(there.place, "more.txt")).toBe("new\nnew\n");
-}, 300_000);
+});

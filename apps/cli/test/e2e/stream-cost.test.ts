@@ -46,7 +46,7 @@ async function measure(reply: Reply) {
   const { server, host } = await startStreaming(reply);
   host.send({ type: "initialize", stream: "delta" });
   host.send({ type: "prompt", message: "go" });
-  await host.until({ "...": true, type: "agent_settled" }, 30_000);
+  await host.until({ "...": true, type: "agent_settled" });
   const [request] = server.requests;
   const again = await fetch(`${server.url}${request?.path}`, {
     method: "POST",
@@ -91,7 +91,7 @@ describe("16 000 deltas", () => {
       const from = host.stdout.length;
       const start = performance.now();
       host.send({ type: "prompt", message: "go" });
-      await host.until({ "...": true, type: "agent_settled" }, 20_000);
+      await host.until({ "...": true, type: "agent_settled" });
       const seconds = (performance.now() - start) / 1_000;
       const frames = host.stdout.slice(from).match(/^\{"type":"message_update"/gm)?.length ?? 0;
       // The start, first delta and end of a block are never held back.
@@ -125,7 +125,7 @@ describe("a client that stops reading", () => {
       }
       host.child.stdout.resume();
       await host.until({ "...": true, id: "meanwhile", success: true });
-      await host.until({ "...": true, type: "agent_settled" }, 30_000);
+      await host.until({ "...": true, type: "agent_settled" });
       const deltas = host.stdout.matchAll(/"type":"text_delta","contentIndex":0,"delta":"(x+)"/g);
       const received = [...deltas].reduce((sum, [, text = ""]) => sum + text.length, 0);
       expect(received).toBe(reply.deltas * 12);
@@ -153,7 +153,7 @@ it("a client that stops reading also slows down a subagent", async () => {
   host.send({ type: "set_subagent_subscription", level: "all" });
   host.send({ type: "prompt", message: "go" });
   const event = { "...": true, type: "message_update" };
-  await host.until({ "...": true, type: "subagent_event", event }, 20_000);
+  await host.until({ "...": true, type: "subagent_event", event });
   host.child.stdout.pause();
   host.send({ id: "meanwhile", type: "get_state" });
   let before = -1;
@@ -163,8 +163,8 @@ it("a client that stops reading also slows down a subagent", async () => {
   }
   expect(before).toBeLessThan(turns);
   host.child.stdout.resume();
-  await host.until({ "...": true, id: "meanwhile", success: true }, 20_000);
-  await host.until({ "...": true, type: "agent_settled" }, 40_000);
+  await host.until({ "...": true, id: "meanwhile", success: true });
+  await host.until({ "...": true, type: "agent_settled" });
   expect(server.requests.length).toBe(turns + 3);
 });
 

@@ -53,20 +53,19 @@ it("subagents in processes are listed, read, steered, stopped and resumed indivi
   const place = makePlace({ scenario, arguments: [] });
   const { client, ends, states } = await start(place);
   await client.promptAndWait("begin");
-  const poll = { timeout: 60_000 };
-  await expect.poll(states, poll).toEqual(["a: running", "c: running", "a/b: running"]);
+  await expect.poll(states).toEqual(["a: running", "c: running", "a/b: running"]);
   const texts = async (id: string, since?: string) =>
     JSON.stringify((await client.getSubagentMessages(id, since)).messages);
-  await expect.poll(() => texts("a/b"), poll).toContain("b.go");
+  await expect.poll(() => texts("a/b")).toContain("b.go");
   await client.abortSubagent("c");
   expect(ends).toEqual(["c"]);
   expect(await states()).toEqual(["a: running", "c: aborted", "a/b: running"]);
   await client.steerSubagent("a/b", "hurry up");
   writeFileSync(join(place.cwd, "b.go"), "");
-  await expect.poll(() => ends, poll).toEqual(["c", "a/b", "a"]);
+  await expect.poll(() => ends).toEqual(["c", "a/b", "a"]);
   expect(await texts("a/b")).toContain("You said: hurry up");
   expect(await client.resumeSubagent("c", "once more")).toEqual({ subagentId: "c" });
-  await expect.poll(() => ends, poll).toEqual(["c", "a/b", "a", "c"]);
+  await expect.poll(() => ends).toEqual(["c", "a/b", "a", "c"]);
   expect(await texts("c")).toContain("You said: once more");
   await expect(client.steerSubagent("c", "x")).rejects.toMatchObject({
     code: "subagent_not_running",
@@ -80,22 +79,21 @@ it("a killed host leaves its subagents interrupted, and the next host continues 
   const place = makePlace({ scenario, arguments: [] });
   const first = await start(place);
   await first.client.promptAndWait("begin");
-  const poll = { timeout: 60_000 };
-  await expect.poll(first.states, poll).toEqual(["a: running", "c: running", "a/b: running"]);
+  await expect.poll(first.states).toEqual(["a: running", "c: running", "a/b: running"]);
   for (const id of ["c", "a/b"]) {
     const messages = async () => (await first.client.getSubagentMessages(id)).messages.length;
-    await expect.poll(messages, poll).toBeGreaterThan(1);
+    await expect.poll(messages).toBeGreaterThan(1);
   }
   process.kill(first.client.pid ?? 0, "SIGKILL");
   await first.client.stop().catch(() => undefined);
   const second = await start(place, ["--continue"]);
   expect(await second.states()).toEqual(["a: interrupted", "c: interrupted", "a/b: interrupted"]);
   await second.client.resumeSubagent("c", "after the crash");
-  await expect.poll(() => second.ends, poll).toEqual(["c"]);
+  await expect.poll(() => second.ends).toEqual(["c"]);
   const { messages: said } = await second.client.getSubagentMessages("c");
   expect(JSON.stringify(said)).toContain("You said: after the crash");
   expect(await second.states()).toEqual(["a: interrupted", "c: completed", "a/b: interrupted"]);
   await second.client.resumeSubagent("a/b", "you, too");
-  await expect.poll(() => second.ends, poll).toEqual(["c", "a/b"]);
+  await expect.poll(() => second.ends).toEqual(["c", "a/b"]);
   expect(existsSync(join(place.cwd, "c.go"))).toBe(false);
 });

@@ -42,7 +42,7 @@ async function callTask(
     { "...": true, type: "tool_execution_end", toolName: "task" },
     30_000,
   );
-  await host.until({ "...": true, type: "prompt_result", status: "completed" }, 30_000);
+  await host.until({ "...": true, type: "prompt_result", status: "completed" });
   expect(stateOf(place)).toEqual(before);
   const { content, details } = end.result as {
     content: { text: string }[];
@@ -142,7 +142,7 @@ describe("a task that cannot be carried out as requested", () => {
     ]);
     const host = await startMemoryHost({}, place);
     host.send({ type: "prompt", message: "start" });
-    const { result } = await host.until({ "...": true, type: "tool_execution_end" }, 30_000);
+    const { result } = await host.until({ "...": true, type: "tool_execution_end" });
     const [first, second] = Reflect.get(Object(result), "details").results;
     expect(first.patch).toMatchObject({ status: "applied" });
     expect(second.patch).toMatchObject({

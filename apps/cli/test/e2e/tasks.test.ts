@@ -39,7 +39,7 @@ describe("tasks in their own processes", () => {
     host.send({ type: "set_budget", maxSubagents: 9, id: "b" });
     await host.until({ "...": true, id: "b", success: true });
     host.send({ type: "prompt", message: "start", id: "p" });
-    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
     host.send({ type: "get_budget", id: "g" });
     const answer = await host.until({ "...": true, id: "g" });
     expect(answer.data).toMatchObject({
@@ -74,7 +74,7 @@ describe("tasks in their own processes", () => {
     git(place.cwd, "add", "link");
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
-    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
     expect(readFileSync(outside, "utf8")).toBe("mine\n");
     expect(readFileSync(join(place.cwd, "link"), "utf8")).toBe("mine\n");
     expect(host.stdout).toContain('"type":"subagent_end"');
@@ -93,7 +93,7 @@ describe("tasks in their own processes", () => {
     );
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
-    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
     expect(existsSync(join(place.cwd, "made.txt"))).toBe(false);
   });
 
@@ -106,7 +106,7 @@ describe("tasks in their own processes", () => {
     ]);
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
-    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
     expect(typesOf(host.stdout, "outer")).toEqual(["subagent_start", "subagent_end"]);
     expect(typesOf(host.stdout, "outer/inner")).toEqual(["subagent_start", "subagent_end"]);
     host.send({ type: "get_budget", id: "g" });
@@ -136,12 +136,12 @@ describe("tasks in their own processes", () => {
     const before = git(place.cwd, "status", "--porcelain");
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
-    await host.until({ "...": true, type: "subagent_end", id: "quick" }, 40_000);
+    await host.until({ "...": true, type: "subagent_end", id: "quick" });
     const pidIn = (name: string) => {
       const path = join(place.folder, "agent", name);
       return existsSync(path) ? Number(readFileSync(path, "utf8")) : 0;
     };
-    await expect.poll(() => pidIn("pid") * pidIn("daemon"), { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => pidIn("pid") * pidIn("daemon")).toBeGreaterThan(0);
     const hosts = hostsOf(place);
     expect(hosts.length).toBeGreaterThan(1);
     host.child.kill("SIGKILL");
@@ -162,10 +162,10 @@ describe("tasks in their own processes", () => {
     const stats = (await next.until({ "...": true, id: "s", success: true })).data;
     expect(stats).toMatchObject({ subagents: { count: 2 }, toolCalls: 1, toolResults: 1 });
     next.send({ type: "prompt", message: "hello" });
-    await next.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await next.until({ "...": true, type: "prompt_result", status: "completed" });
     await expect.poll(() => readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
     next.send({ type: "prompt", message: "again" });
-    await next.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await next.until({ "...": true, type: "prompt_result", status: "completed" });
     expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
     expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(1);
     expect(readFileSync(join(place.cwd, "quick.txt"), "utf8")).toBe("x\n");
@@ -190,7 +190,7 @@ describe("tasks in their own processes", () => {
     const start = async (id: string) => {
       const host = startHost({}, { place });
       host.send({ type: "prompt", message: `start ${id}` });
-      await host.until({ "...": true, type: "subagent_start" }, 40_000);
+      await host.until({ "...": true, type: "subagent_start" });
       return host;
     };
     const survivor = await start("short");
@@ -201,11 +201,11 @@ describe("tasks in their own processes", () => {
     await killed.ended;
     const third = startHost({}, { place });
     third.send({ type: "prompt", message: "hello" });
-    await third.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
-    await expect.poll(trees, { timeout: 20_000 }).toEqual([tree]);
+    await third.until({ "...": true, type: "prompt_result", status: "completed" });
+    await expect.poll(trees).toEqual([tree]);
     expect(git(place.cwd, "worktree", "list").trim().split("\n")).toHaveLength(2);
     writeFileSync(join(place.folder, "agent", "go"), "");
-    await survivor.until({ "...": true, type: "prompt_result", status: "completed" }, 60_000);
+    await survivor.until({ "...": true, type: "prompt_result", status: "completed" });
     expect(readFileSync(join(place.cwd, "short.txt"), "utf8")).toBe("x\n");
     expect(git(place.cwd, "status", "--porcelain")).toBe("?? short.txt\n");
     expect(trees()).toEqual([]);
@@ -243,7 +243,7 @@ describe("tasks in their own processes", () => {
       host.child.kill("SIGKILL");
       await host.ended;
       // The merge, the only step that writes, is not interrupted.
-      await expect.poll(() => hostsOf(place), { timeout: 8_000 }).toEqual([]);
+      await expect.poll(() => hostsOf(place)).toEqual([]);
       const whole = ids.map((id) => `?? ${id}\n`).join("");
       expect(["", whole]).toContain(git(place.cwd, "status", "--porcelain"));
       expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe(notes);
@@ -251,7 +251,7 @@ describe("tasks in their own processes", () => {
       const worktrees = join(place.folder, "agent", "worktrees");
       const next = startHost({}, { place });
       next.send({ type: "prompt", message: "hello" });
-      await next.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+      await next.until({ "...": true, type: "prompt_result", status: "completed" });
       await expect
         .poll(() => (existsSync(worktrees) ? readdirSync(worktrees) : []).filter(isRunFolder), {
           timeout: 10_000,
@@ -269,7 +269,7 @@ describe("tasks in their own processes", () => {
     ]);
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
-    await host.until({ "...": true, type: "tool_execution_update" }, 40_000);
+    await host.until({ "...": true, type: "tool_execution_update" });
     if (how === "stdin") host.child.stdin.end();
     else host.child.kill("SIGTERM");
     expect((await host.ended).code).toBe(how === "stdin" ? 0 : 143);
@@ -288,10 +288,10 @@ describe("tasks in their own processes", () => {
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start" });
     const sleepers = () => processesWith(sleep.replace(" ", "\0")).length;
-    await expect.poll(sleepers, { timeout: 40_000 }).toBe(2);
+    await expect.poll(sleepers).toBe(2);
     host.send({ type: "abort" });
-    await host.until({ "...": true, type: "subagent_end", exitCode: 130 }, 20_000);
-    await host.until({ "...": true, type: "prompt_result", status: "aborted" }, 20_000);
+    await host.until({ "...": true, type: "subagent_end", exitCode: 130 });
+    await host.until({ "...": true, type: "prompt_result", status: "aborted" });
     expect(hostsOf(place)).toEqual([host.child.pid]);
     expect(sleepers()).toBe(0);
     expect(readdirSync(join(place.folder, "agent", "worktrees"))).toEqual([]);
@@ -334,7 +334,7 @@ describe("the command that starts a subagent", () => {
         await host.until({ "...": true, type: "prompt_result", status: "aborted" });
       }
       // A host has six seconds to end by itself after its parent host has ended.
-      await expect.poll(sleepers, { timeout: 10_000 }).toBe(0);
+      await expect.poll(sleepers).toBe(0);
     },
   );
 });

@@ -52,9 +52,9 @@ describe("the todo list of a host", () => {
     });
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "start", id: "p" });
-    const result = await host.until({ "...": true, type: "tool_execution_end" }, 30_000);
+    const result = await host.until({ "...": true, type: "tool_execution_end" });
     expect(JSON.stringify(result)).toContain("Done.");
-    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 30_000);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
     expect(host.stdout).not.toContain('{"type":"todo_reminder"');
     host.send({ type: "get_todos", id: "t" });
     expect(await host.until({ "...": true, id: "t" })).toMatchObject({ data: { todos: [] } });

@@ -143,7 +143,7 @@ describe("spans of a host without a tracer provider", () => {
     const variables = { ...place.variables, ...collector.variables };
     const host = startHost({}, { place: { ...place, variables } });
     host.send({ type: "prompt", message: "delegate" });
-    await host.until({ "...": true, type: "prompt_result", status: "completed" }, 40_000);
+    await host.until({ "...": true, type: "prompt_result", status: "completed" });
     expect((await host.finish()).code).toBe(0);
     const { spans } = collector;
     const bash = spans.find(({ name }) => name === "execute_tool bash");

@@ -64,7 +64,7 @@ async function isAsHere(setup: SuiteSetup): Promise<void> {
 }
 
 describe("a session elsewhere reports the same as a local one, byte for byte, and leaves its own folder alone", () => {
-  it.each(ways)("behind %s", { timeout: 240_000 }, (_, setup) => isAsHere(setup()));
+  it.each(ways)("behind %s", (_, setup) => isAsHere(setup()));
 });
 
 describeWith(sshIsMissing)("a session whose project is reached over ssh does the same", () => {

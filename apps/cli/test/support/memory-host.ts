@@ -44,7 +44,7 @@ export class MemoryHost {
   }
 
   /** The next matching frame; earlier frames are skipped. */
-  async until(pattern: Pattern, timeoutMs = 8_000): Promise<Frame> {
+  async until(pattern: Pattern, timeoutMs?: number): Promise<Frame> {
     for (;;) {
       const frame = await this.frames.next(timeoutMs);
       if (frame === undefined) throw new RangeError(`No frame fits ${JSON.stringify(pattern)}`);

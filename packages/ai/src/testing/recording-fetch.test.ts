@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
 import type { StreamOptions } from "../provider.ts";
 import { createStream } from "../stream.ts";
@@ -35,7 +35,7 @@ async function replies(
 }
 
 const recorded = (directory: string, count: number) =>
-  vi.waitFor(async () => expect(await listRecordings(directory)).toHaveLength(count));
+  expect.poll(() => listRecordings(directory)).toHaveLength(count);
 
 describe.each(loopbackApis)("recordingFetch and replayFetch over %s", (api) => {
   it("replay recordings whole, in the recorded pieces and byte by byte", async () => {

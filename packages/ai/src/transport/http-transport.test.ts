@@ -99,7 +99,7 @@ describe("HttpTransport", () => {
     const next = reader?.read();
     controller.abort(new Error("enough"));
     await expect(next).rejects.toThrow("enough");
-    await vi.waitFor(() => expect(isClosed).toBe(true));
+    await expect.poll(() => isClosed).toBe(true);
   });
 
   it("reports a truncated body", async () => {
@@ -121,7 +121,7 @@ describe("HttpTransport", () => {
     });
     const response = await new HttpTransport().fetch(url);
     await response.body?.cancel();
-    await vi.waitFor(() => expect(isClosed).toBe(true));
+    await expect.poll(() => isClosed).toBe(true);
   });
 
   it("leaves bodies that are not text to the global fetch", async () => {

@@ -62,7 +62,6 @@ it.each(Object.entries(namedPackages))(
 
 it.each(slice(Object.entries(plants), 12))(
   "opens a repository safely with %s",
-  { timeout: 30_000 },
   async (_, plant) => {
     const { at, before, session, opened, ended, left } = await open(plant);
     expect(ended.status).toBe("completed");

@@ -144,5 +144,5 @@ describe("any sequence of commands", () => {
       }),
       { numRuns: 60 },
     );
-  }, 30_000);
+  });
 });

@@ -454,7 +454,7 @@ describe("listeners", () => {
       });
       expect(await session.prompt("go")).toMatchObject({ status: "aborted" });
       await session.waitForIdle();
-      await vi.waitFor(() => expect(stopped).toEqual(["asked", "done"]));
+      await expect.poll(() => stopped).toEqual(["asked", "done"]);
     },
   );
 

@@ -271,4 +271,4 @@ it("exports any session file as a valid file or explains in one sentence why not
     }),
     { numRuns: sliceSize(60, 600), endOnFailure: true },
   );
-}, 60_000);
+});

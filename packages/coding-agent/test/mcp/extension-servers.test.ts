@@ -1,11 +1,10 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { ExtensionApi } from "../../src/extensions/api/api.ts";
 import type { AgentSession } from "../../src/session/agent-session.ts";
 import { callTool, fixtureEntry, fixtureTool, textOf, workspaceForEach } from "./mcp-session.ts";
 
 const workspace = workspaceForEach();
 
-const limit = { timeout: 15_000 };
 const entry = (name = "echo") => fixtureEntry({ tools: [fixtureTool(name)] });
 const open = (...factories: ((pi: ExtensionApi) => void)[]) =>
   workspace().openReady({
@@ -30,9 +29,9 @@ describe("an MCP server registered by an extension", () => {
     expect(await serversOf(session)).toEqual([]);
     await session.prompt("/add");
     const connected = [["late", "extension", "connected"]];
-    await vi.waitFor(async () => expect(await serversOf(session)).toEqual(connected), limit);
+    await expect.poll(() => serversOf(session)).toEqual(connected);
     await session.prompt("/drop");
-    await vi.waitFor(async () => expect(await serversOf(session)).toEqual([]), limit);
+    await expect.poll(() => serversOf(session)).toEqual([]);
   });
 
   it("yields to a user's server of the same name, and is stopped with the others", async () => {

@@ -15,7 +15,7 @@ import {
 
 const workspace = workspaceForEach();
 
-const limit = { timeout: 30_000 };
+const limit = { timeout: 60_000 };
 const serverOf = async (session: AgentSession) => (await session.mcp.list()).servers[0];
 const mcpNames = (session: AgentSession) =>
   session.activeTools.filter(({ source }) => source === "mcp").map(({ name }) => name);
@@ -49,10 +49,7 @@ describe("a server that does not start", () => {
     const server = await serverOf(session);
     expect(server?.status).toBe("restarting");
     expect(server?.error).toBe("it ended with exit code 7; it wrote: cannot start: no luck today");
-    await vi.waitFor(
-      async () => expect((await serverOf(session))?.restarts).toBeGreaterThan(0),
-      limit,
-    );
+    await expect.poll(async () => (await serverOf(session))?.restarts).toBeGreaterThan(0);
   });
 
   it("is awaited no longer than its own limit", async () => {
@@ -107,11 +104,9 @@ describe("a server that writes invalid output", () => {
   ] as const)("is given up when its output is %s", async (first, error) => {
     await workspace().configure({ one: fixtureEntry({ first }) });
     const session = await workspace().open();
-    await vi.waitFor(
-      async () =>
-        expect(await serverOf(session)).toMatchObject({ error: expect.stringMatching(error) }),
-      limit,
-    );
+    await expect
+      .poll(() => serverOf(session))
+      .toMatchObject({ error: expect.stringMatching(error) });
   });
 
   it("may write a lot to stderr", async () => {
@@ -136,20 +131,16 @@ describe("a server that dies during a call", () => {
     });
     writeFileSync(broken, "");
     await expect(callTool(session, "mcp__one__die")).rejects.toThrow(/MCP server one was lost/);
-    await vi.waitFor(
-      () => expect(states).toContainEqual(expect.objectContaining({ status: "restarting" })),
-      limit,
-    );
+    await expect
+      .poll(() => states)
+      .toContainEqual(expect.objectContaining({ status: "restarting" }));
     // Its tools stay declared and report the problem.
     expect(mcpNames(session)).toEqual(["mcp__one__die", "mcp__one__echo"]);
     await expect(callTool(session, "mcp__one__echo")).rejects.toThrow(
       /is being started again.*exit code/,
     );
     rmSync(broken);
-    await vi.waitFor(
-      async () => expect((await serverOf(session))?.status).toBe("connected"),
-      limit,
-    );
+    await expect.poll(async () => (await serverOf(session))?.status).toBe("connected");
     expect(textOf(await callTool(session, "mcp__one__echo", { message: 2 }))).toBe("echo: 2");
     expect((await serverOf(session))?.restarts).toBeGreaterThan(0);
     expect(states.at(-1)).toMatchObject({
@@ -210,11 +201,9 @@ describe("a server that offers invalid tools", () => {
     await session.prompt("Hello");
     const before = session.activeTools.slice(0, -3);
     await callTool(session, "mcp__one__change");
-    await vi.waitFor(
-      () =>
-        expect(mcpNames(session)).toEqual(["mcp__one__change", "mcp__one__two", "mcp__one__added"]),
-      limit,
-    );
+    await expect
+      .poll(() => mcpNames(session))
+      .toEqual(["mcp__one__change", "mcp__one__two", "mcp__one__added"]);
     expect(session.activeTools.slice(0, before.length)).toEqual(before);
   });
 

@@ -83,9 +83,7 @@ describe("a server over HTTP", () => {
     expect(await stateOf(session)).toMatchObject({ status: "restarting" });
     expect((await stateOf(session))?.error).toContain(place);
     server.refusal = undefined;
-    await expect
-      .poll(() => stateOf(session), { timeout: 5_000 })
-      .toMatchObject({ status: "connected", restarts: 1 });
+    await expect.poll(() => stateOf(session)).toMatchObject({ status: "connected", restarts: 1 });
     expect(textOf(await call(session))).toBe("called hello");
   });
 
@@ -98,7 +96,7 @@ describe("a server over HTTP", () => {
     await expect(call(session)).rejects.toThrow(`HTTP 404 from ${server.url}`);
     server.refusal = 410;
     await expect
-      .poll(() => stateOf(session), { timeout: 5_000 })
+      .poll(() => stateOf(session))
       .toMatchObject({ restarts: 1, error: expect.stringContaining("HTTP 410 from") });
     expect(await stateOf(session)).toMatchObject({ status: "restarting" });
   });
@@ -108,7 +106,7 @@ describe("a server over HTTP", () => {
     await workspace.configure({ web: { url: `${server.url}?key=secret` } });
     const session = await workspace.open();
     await expect
-      .poll(() => stateOf(session), { timeout: 5_000 })
+      .poll(() => stateOf(session))
       .toMatchObject({ status: "restarting", error: expect.stringContaining("HTTP 404 from") });
     expect(JSON.stringify(await stateOf(session))).not.toContain("secret");
   });

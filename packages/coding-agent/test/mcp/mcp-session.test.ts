@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ApprovalRequest, OpenHostRequest } from "@tau-agent/rpc-protocol";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { AgentSession } from "../../src/session/agent-session.ts";
 import {
   callTool,
@@ -15,8 +15,6 @@ import {
 } from "./mcp-session.ts";
 
 const workspace = workspaceForEach();
-
-const limit = { timeout: 20_000 };
 
 describe("MCP servers of a session", () => {
   it("offer their tools after all others, sorted by server", async () => {
@@ -141,7 +139,7 @@ describe("MCP servers of a session", () => {
     const pid = Number(readFileSync(file, "utf8"));
     expect(isAlive(pid)).toBe(true);
     await session.dispose();
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), limit);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 });
 
@@ -234,7 +232,7 @@ describe("a server's request to the user", () => {
       open: (request) => asked.push(request) > 0,
     });
     const call = callTool(session, "mcp__one__ask", form);
-    await vi.waitFor(() => expect(asked).toHaveLength(1), limit);
+    await expect.poll(() => asked).toHaveLength(1);
     const [{ id }] = asked as [OpenHostRequest];
     expect(asked[0]).toMatchObject({
       method: "elicitation",
@@ -273,17 +271,13 @@ describe("a server's request to the user", () => {
     });
     const page = { message: "Go", mode: "url", url: "https://a.example/", elicitationId: "7" };
     const call = callTool(session, "mcp__one__ask", page);
-    await vi.waitFor(() => expect(asked).toHaveLength(1), limit);
+    await expect.poll(() => asked).toHaveLength(1);
     expect(events).toEqual([]);
     session.requests.answer(asked[0]?.id ?? "", { result: { action: "accept" } });
     await call;
-    await vi.waitFor(
-      () =>
-        expect(events).toEqual([
-          { type: "mcp_elicitation_complete", server: "one", elicitationId: "7" },
-        ]),
-      limit,
-    );
+    await expect
+      .poll(() => events)
+      .toEqual([{ type: "mcp_elicitation_complete", server: "one", elicitationId: "7" }]);
   });
 
   it.each(["http://evil.example", "file:///etc/passwd", "javascript:alert(1)"])(
@@ -423,10 +417,7 @@ describe("MCP calls", () => {
     const call = callTool(session, "mcp__one__hang", {}, { signal: controller.signal });
     controller.abort();
     await expect(call).rejects.toThrow();
-    await vi.waitFor(
-      () => expect(readFileSync(log, "utf8")).toContain("notifications/cancelled"),
-      limit,
-    );
+    await expect.poll(() => readFileSync(log, "utf8")).toContain("notifications/cancelled");
   });
 
   it("end with the timeout of the entry", async () => {
@@ -451,15 +442,13 @@ describe("MCP calls", () => {
   it("turn a log message into a diagnostic", async () => {
     const session = await open("log");
     await callTool(session, "mcp__one__log");
-    await vi.waitFor(
-      () =>
-        expect(session.diagnostics).toContainEqual({
-          severity: "error",
-          code: "mcp_log",
-          message: "MCP server one (error): disk[31m full",
-        }),
-      limit,
-    );
+    await expect
+      .poll(() => session.diagnostics)
+      .toContainEqual({
+        severity: "error",
+        code: "mcp_log",
+        message: "MCP server one (error): disk[31m full",
+      });
   });
 });
 

@@ -15,7 +15,7 @@ import {
 const workspace = workspaceForEach();
 const log = () => join(workspace().root, "log");
 
-const limit = { timeout: 30_000 };
+const limit = { timeout: 60_000 };
 const entry = (more: object = {}, ...names: string[]) =>
   fixtureEntry(
     { tools: fixtureTools("folder", "echo", ...names), log: log() },

@@ -178,7 +178,7 @@ describe("credentials from an embedder", () => {
       code: "key_unresolved",
       message: expect.stringContaining("no answer within 30 s"),
     });
-    await vi.waitFor(() => expect(test.asked).toHaveLength(1));
+    await expect.poll(() => test.asked).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(30_000);
     await refused;
   });
@@ -257,7 +257,7 @@ describe("credentials from a client", () => {
       closed: () => {},
     });
     const running = test.session.prompt("1");
-    await vi.waitFor(() => expect(shown).toHaveLength(1));
+    await expect.poll(() => shown).toHaveLength(1);
     const [request] = shown;
     expect(request).toMatchObject({ method: "credential", params: start, onTimeout: "cancel" });
     expect(test.session.requests.pending).toEqual([]);

@@ -126,7 +126,7 @@ describe("an answer with a schema", () => {
     const failed = await session.prompt("one", { outputSchema: schema });
     expect(failed).toMatchObject({ status: "error", outputStatus: "absent", outputAttempts: 0 });
     const aborted = session.prompt("two", { outputSchema: schema });
-    await expect.poll(() => session.messages.length, { timeout: 5_000 }).toBe(4);
+    await expect.poll(() => session.messages.length).toBe(4);
     await session.abort();
     expect(await aborted).toMatchObject({ status: "aborted", outputStatus: "absent" });
   });

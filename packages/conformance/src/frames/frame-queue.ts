@@ -35,7 +35,7 @@ export class FrameQueue {
    *
    * @throws {RangeError} for a frame that is not allowed
    */
-  async next(timeoutMs = 8_000): Promise<Frame | undefined> {
+  async next(timeoutMs = 60_000): Promise<Frame | undefined> {
     this.#check();
     if (this.#frames.length === 0 && !this.#hasEnded) {
       const { promise, resolve } = Promise.withResolvers<void>();

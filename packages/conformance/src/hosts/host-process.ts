@@ -94,7 +94,7 @@ export class HostProcess {
   }
 
   /** The next frame that fits; earlier frames are skipped. */
-  async until(pattern: Pattern, timeoutMs = 8_000): Promise<Frame> {
+  async until(pattern: Pattern, timeoutMs?: number): Promise<Frame> {
     for (;;) {
       const frame = await this.frames.next(timeoutMs);
       if (frame === undefined) {

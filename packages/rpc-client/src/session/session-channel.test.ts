@@ -1,6 +1,6 @@
 import type { Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { WorkspaceError } from "@tau-agent/rpc-protocol/workspace";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ConnectionClosedError } from "../base/errors.ts";
 import { EventHub } from "../events/event-hub.ts";
 import { initializeParams } from "./initialize-host.ts";
@@ -62,7 +62,7 @@ describe("a client with a workspace", () => {
     call("a", "read", { path: "/file" });
     call("b", "list", { path: "/" });
     call("c", "spawn", { command: "sleep 1000" });
-    await vi.waitFor(() => expect(sent).toHaveLength(3));
+    await expect.poll(() => sent).toHaveLength(3);
     expect(sent).toContainEqual({
       type: "workspace_result",
       id: "a",
@@ -71,11 +71,11 @@ describe("a client with a workspace", () => {
     const error = { code: "unsupported", message: "The workspace cannot do this" };
     expect(sent).toContainEqual({ type: "workspace_result", id: "b", error });
     channel.interrupt(new ConnectionClosedError("lost"));
-    await vi.waitFor(() => expect(ended).toEqual(["command"]));
+    await expect.poll(() => ended).toEqual(["command"]);
     call("c", "spawn", { command: "sleep 1000" });
-    await vi.waitFor(() => expect(sent).toHaveLength(4));
+    await expect.poll(() => sent).toHaveLength(4);
     channel.close(new ConnectionClosedError("over"));
-    await vi.waitFor(() => expect(ended).toHaveLength(2));
+    await expect.poll(() => ended).toHaveLength(2);
     expect(sent).toHaveLength(4);
   });
 });

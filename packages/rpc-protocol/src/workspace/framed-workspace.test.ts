@@ -136,7 +136,7 @@ describe("FramedWorkspace", () => {
         if (taken === 1) await slow.promise;
       },
     });
-    await vi.waitFor(() => expect(memory.flooded).toBe(400));
+    await expect.poll(() => memory.flooded).toBe(400);
     expect(taken).toBe(1);
     // Its answer is queued behind held-back output.
     expect(await remote.stat("/work")).toMatchObject({ kind: "directory" });

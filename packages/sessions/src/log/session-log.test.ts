@@ -323,7 +323,7 @@ describe("a loaded session", () => {
     const large = await timeMs(100_000);
     // Ten times the entries; quadratic work would take a hundred times as long.
     expect(large).toBeLessThan(40 * Math.max(small, 20));
-  }, 20_000);
+  });
 });
 
 describe("a file that was cut off", () => {
@@ -347,7 +347,7 @@ describe("a file that was cut off", () => {
       log.close();
       expect(linesOf(path).at(-1)).toMatchObject({ message: { content: "goes on" } });
     }
-  }, 20_000);
+  });
 
   it("loses no byte of the torn record", async () => {
     const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { isRunning } from "./is-running.ts";
 
 it("reports a process as running until it has ended", async () => {
@@ -21,7 +21,7 @@ it.runIf(existsSync("/proc/self/stat"))(
     const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"]);
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(line);
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), { timeout: 20_000 });
+    await expect.poll(() => isRunning(pid)).toBe(false);
     expect(() => process.kill(pid, 0)).not.toThrow();
     parent.kill("SIGKILL");
   },

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { WorkspaceAdoptOptions, WorkspaceProcess } from "@tau-agent/rpc-protocol/workspace";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createLocalWorkspace, type LocalWorkspace } from "../workspaces/local/local-workspace.ts";
 
 const session = "s1";
@@ -108,7 +108,7 @@ describe("a kept command", () => {
     host.kill("SIGKILL");
     await endOf(host);
     const path = join(folder, `tau-${process.getuid?.()}`, session, "commands/c1/outcome.json");
-    await vi.waitFor(() => expect(existsSync(path)).toBe(true), { timeout: 20_000 });
+    await expect.poll(() => existsSync(path)).toBe(true);
     const adopting = open().durable?.adopt({
       session,
       epoch: 2,

@@ -10,7 +10,6 @@ import { VALUE } from "./network/__fixtures__/secret-proxy.ts";
 describeWith(bubblewrapIsMissing)("a program in the sandbox", () => {
   it.each(Object.entries(clients).filter(([, { needs }]) => has(needs)))(
     "uses a secret that it does not see: %s",
-    { timeout: 300_000 },
     async (_name, { line }) => {
       await using there = await world((place, policy) => place.enter(policy));
       const { place, address, seen } = there;
@@ -29,7 +28,7 @@ describeWith(bubblewrapIsMissing)("a program in the sandbox", () => {
     },
   );
 
-  it.each(hidingPlaces)("finds no value in %s", { timeout: 180_000 }, async (_where, line) => {
+  it.each(hidingPlaces)("finds no value in %s", async (_where, line) => {
     await using there = await world((place, policy) => place.enter(policy));
     const { place, address } = there;
     // Used once, so that the value is in the proxy's memory.

@@ -409,5 +409,5 @@ describe("a file that is not an intact transcript", () => {
       ),
       { numRuns: sliceSize(150, 2000) },
     );
-  }, 60_000);
+  });
 });

@@ -167,7 +167,7 @@ describeWith(exchangeIsMissing)("a job that keeps swapping a folder for a link",
     const stored = contents(join(place.project, ".git"));
     expect(stored).toContain("changed");
     expect(stored).not.toContain("the-secret");
-  }, 90_000);
+  });
 
   it("makes no merge write or delete files outside", async () => {
     await using place = new SandboxedPlace();
@@ -200,5 +200,5 @@ describeWith(exchangeIsMissing)("a job that keeps swapping a folder for a link",
     }
     expect(outsideNow()).toEqual(before);
     expect(existsSync(join(project, "folder", "file-0"))).toBe(true);
-  }, 120_000);
+  });
 });

@@ -154,7 +154,7 @@ describe("a repository that is not trusted", () => {
     rmSync(workspace.path(".git/index"));
     symlinkSync("/dev/zero", workspace.path(".git/index"));
     await expect(isolate(workspace)).rejects.toThrow(/index is not a file/);
-  }, 20_000);
+  });
 
   it("may define a filter that no file uses, which then does not run", async () => {
     const workspace = repository({ "x.evil": "x\n" });

@@ -157,7 +157,7 @@ it("shows a login page with its code, and reports when the page is not opened", 
   client.send({ type: "open_session", id: "open" });
   const answerTo = async (id: string) => {
     const found = () => client.frames.find((frame) => frame.id === id);
-    await expect.poll(found, { timeout: 30_000 }).toBeDefined();
+    await expect.poll(found).toBeDefined();
     return found();
   };
   const { sessionId } = Object((await answerTo("open"))?.data) as { sessionId: string };

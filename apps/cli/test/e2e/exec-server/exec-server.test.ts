@@ -19,7 +19,7 @@ import { fileURLToPath } from "node:url";
 import { FrameLines, isWorkspaceError, type Workspace } from "@tau-agent/rpc-protocol/workspace";
 import { isRunning } from "@tau-agent/system";
 import { type CarrierOptions, connectWorkspace } from "@tau-agent/system/workspaces";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const isWindows = process.platform === "win32";
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
@@ -147,10 +147,10 @@ describe.skipIf(isWindows)("the exec server", () => {
       onOutput: (bytes) =>
         void pids.push(...String(Buffer.from(bytes)).trim().split("\n").map(Number)),
     });
-    await vi.waitFor(() => expect(pids).toHaveLength(3));
+    await expect.poll(() => pids).toHaveLength(3);
     await run(workspace, "kill -9 $PPID").catch(() => {});
     await expect(started.done).rejects.toThrow("workspace lost: it ended with signal SIGKILL");
-    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), 5_000);
+    await expect.poll(() => pids.filter(isRunning)).toEqual([]);
     expect((await run(workspace, "echo again")).output).toBe("again\n");
     await workspace.dispose();
   });
@@ -164,11 +164,11 @@ describe.skipIf(isWindows)("the exec server", () => {
         pid = Number(Buffer.from(bytes));
       },
     });
-    await vi.waitFor(() => expect(pid).toBeGreaterThan(0));
+    await expect.poll(() => pid).toBeGreaterThan(0);
     const { output } = await run(workspace, "echo $PPID");
     await workspace.dispose();
     await expect(started.done).rejects.toMatchObject({ code: "lost" });
-    await vi.waitFor(() => expect([pid, Number(output)].filter(isRunning)).toEqual([]), 5_000);
+    await expect.poll(() => [pid, Number(output)].filter(isRunning)).toEqual([]);
   });
 
   it("can be disposed of while it is stopped", async () => {
@@ -178,7 +178,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     const reading = workspace.stat(folder).catch(code);
     await workspace.dispose();
     expect(await reading).toBe("lost");
-    await vi.waitFor(() => expect(isRunning(Number(output))).toBe(false), 5_000);
+    await expect.poll(() => isRunning(Number(output))).toBe(false);
   });
 
   it("still handles requests while nobody reads a command's flood of output", async () => {
@@ -187,10 +187,10 @@ describe.skipIf(isWindows)("the exec server", () => {
     const ask = (frame: object) => server.stdin.write(`${JSON.stringify(frame)}\n`);
     ask({ id: 1, method: "spawn", params: { command: "echo $$ > flooding; yes", cwd: folder } });
     const pidFile = join(folder, "flooding");
-    await vi.waitFor(() => expect(readFileSync(pidFile, "utf8")).toMatch(/\n/), 10_000);
+    await expect.poll(() => readFileSync(pidFile, "utf8")).toMatch(/\n/);
     const pid = Number(readFileSync(pidFile, "utf8"));
     ask({ cancel: 1 });
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 5_000);
+    await expect.poll(() => isRunning(pid)).toBe(false);
     const last = new Promise((resolve) => {
       server.stdout.on("data", (bytes: Buffer) => {
         for (const frame of lines.push(bytes)) if (frame?.event === "exit") resolve(frame);

@@ -12,13 +12,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { toolCall, turn } from "@tau-agent/ai/testing";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { nextLike } from "../../support/next-like.ts";
 import type { Place } from "../../support/place.ts";
 import { areGone, isAlive, startHost } from "../../support/start-host.ts";
 
 // So many processes take a while on a busy machine.
-vi.setConfig({ testTimeout: 240_000 });
 
 const file = fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url));
 const waitMs = 60_000;

@@ -12,14 +12,13 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { toolCall } from "@tau-agent/ai/testing";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { nextLike } from "../../support/next-like.ts";
 import { makePlace } from "../../support/place.ts";
 import { git, worker } from "../../support/repository-place.ts";
 import { startHost } from "../../support/start-host.ts";
 
 // So many processes take a while on a busy machine.
-vi.setConfig({ testTimeout: 240_000 });
 
 const file = fileURLToPath(new URL("../../../dist/exec-server.js", import.meta.url));
 

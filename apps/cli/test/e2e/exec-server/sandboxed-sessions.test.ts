@@ -145,7 +145,7 @@ function textsIn(...folders: string[]): string[] {
 }
 
 describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server", () => {
-  it("produces the same results as one on this machine", { timeout: 180_000 }, async () => {
+  it("produces the same results as one on this machine", async () => {
     for (const [scenario, place, more] of [
       [toolSuite, elsewhere, {}],
       [limits, limited, {}],

@@ -55,7 +55,6 @@ function shown(place: SandboxedPlace): readonly string[] {
 describeWith(bubblewrapIsMissing)("a program in the sandbox behind an exec server", () => {
   it.each(Object.entries(clients).filter(([, { needs }]) => has(needs)))(
     "uses a secret that it cannot see: %s",
-    { timeout: 300_000 },
     async (_name, { line }) => {
       await using there = await behind();
       const { place, address, seen } = there;
@@ -68,7 +67,7 @@ describeWith(bubblewrapIsMissing)("a program in the sandbox behind an exec serve
     },
   );
 
-  it.each(hidingPlaces)("finds no value in %s", { timeout: 180_000 }, async (_where, line) => {
+  it.each(hidingPlaces)("finds no value in %s", async (_where, line) => {
     await using there = await behind();
     const { place, address, seen } = there;
     // Used once, so that the proxy has it in memory.

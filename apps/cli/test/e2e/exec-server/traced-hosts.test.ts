@@ -86,7 +86,6 @@ async function traced(setup: Omit<SuiteSetup, "command">) {
 describeWith(straceIsMissing)("a traced host", () => {
   it.each(places)(
     "with a workspace behind %s opens no file of the project and writes only its session",
-    { timeout: 180_000 },
     async (_, setup) => {
       const { project, opened, changed } = await traced(setup(temporaryFolder()));
       expect(project).toEqual([]);

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { placesIn, temporaryFolder } from "../../create/__fixtures__/test-session.ts";
 import { piSettings } from "./settings.ts";
 
@@ -46,7 +46,7 @@ it("stores an extension's keys immediately, and in the file", async () => {
   const keys = AuthStorage.create();
   keys.set("near", { type: "api_key", key: "k" });
   expect(await keys.getApiKey("near")).toBe("k");
-  await vi.waitFor(() => expect(JSON.parse(readFileSync(file, "utf8")).near.key).toBe("k"));
+  await expect.poll(() => JSON.parse(readFileSync(file, "utf8")).near.key).toBe("k");
   keys.setRuntimeApiKey("near", "for now");
   expect(await keys.getApiKey("near")).toBe("for now");
   keys.removeRuntimeApiKey("near");

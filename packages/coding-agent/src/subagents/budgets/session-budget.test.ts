@@ -191,9 +191,7 @@ describe("the budget of a session", () => {
     await tell({ type: "agent_start" });
     // On a busy machine, both may come at once; then the warning also says exceeded.
     const lines = () => shown(reported).map((line) => line.replace(/ \w+$/, ""));
-    await expect
-      .poll(lines, { timeout: 5000 })
-      .toEqual(["budget_warning wall_time", "budget_exceeded wall_time"]);
+    await expect.poll(lines).toEqual(["budget_warning wall_time", "budget_exceeded wall_time"]);
     expect(aborts()).toBe(1);
   });
 

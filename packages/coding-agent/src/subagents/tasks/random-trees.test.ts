@@ -256,7 +256,7 @@ async function play(planned: readonly Planned[], todo: readonly Act[]): Promise<
   }
   await world.session.waitForIdle();
   await expect
-    .poll(() => planned.map((one, index) => told(world, one, `n${index}`)), { timeout: 30_000 })
+    .poll(() => planned.map((one, index) => told(world, one, `n${index}`)))
     .toEqual(planned.map((one) => expectedOf(world, one)));
   const count = (type: string, id: string) =>
     world.events.filter((event) => event.type === type && Reflect.get(event, "id") === id).length;

@@ -72,10 +72,8 @@ describe("a resumed subagent", () => {
       },
     });
     await session.subagents.resume("one", "write b");
-    await expect.poll(() => asked, { timeout: 30_000 }).toEqual(["one: write"]);
-    await expect
-      .poll(async () => (await session.subagents.list())[0]?.status, { timeout: 30_000 })
-      .toBe("completed");
+    await expect.poll(() => asked).toEqual(["one: write"]);
+    await expect.poll(async () => (await session.subagents.list())[0]?.status).toBe("completed");
     expect(first.has("b")).toBe(false);
   });
 
@@ -107,7 +105,7 @@ describe("a resumed subagent", () => {
     });
     await first.session.prompt("go");
     await first.session.subagents.resume("one", "ask");
-    await expect.poll(() => asked.length, { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => asked.length).toBe(1);
     const path = first.session.log.path ?? "";
     await first.session.dispose();
     const second = await createTestSession(scenario, {
@@ -120,9 +118,7 @@ describe("a resumed subagent", () => {
     });
     const { session } = second;
     await session.subagents.resume("one", "write d");
-    await expect.poll(() => existsSync(join(places.cwd, "d")), { timeout: 30_000 }).toBe(true);
-    await expect
-      .poll(async () => (await session.subagents.list())[0]?.status, { timeout: 30_000 })
-      .toBe("completed");
+    await expect.poll(() => existsSync(join(places.cwd, "d"))).toBe(true);
+    await expect.poll(async () => (await session.subagents.list())[0]?.status).toBe("completed");
   });
 });

@@ -288,7 +288,7 @@ describe("a subagent", () => {
     await first.session.prompt("go");
     const { session } = first;
     const isBusy = async () => (await session.subagents.messages("one")).messages.length > 1;
-    await expect.poll(() => isBusy().catch(() => false), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => isBusy().catch(() => false)).toBe(true);
     const path = session.log.path ?? "";
     // The file as a killed host leaves it.
     const left = readFileSync(path);

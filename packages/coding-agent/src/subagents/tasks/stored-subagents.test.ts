@@ -131,8 +131,8 @@ describe("a subagent at depth 3 of a session in a store", () => {
       await second.subagents.resume("a/b/c", "go on");
       const said = async () => texts((await second.subagents.messages("a/b/c")).messages);
       const answers = async () => (await said()).filter((text) => text === "c is done: true");
-      await expect.poll(answers, { timeout: 30_000 }).toHaveLength(times);
-      await expect.poll(() => stateOf(second, "a/b/c"), { timeout: 30_000 }).toBe("completed");
+      await expect.poll(answers).toHaveLength(times);
+      await expect.poll(() => stateOf(second, "a/b/c")).toBe("completed");
       expect(readFileSync(there.file("more.txt"), "utf8")).toBe("new\n".repeat(times));
     }
     await second.dispose();

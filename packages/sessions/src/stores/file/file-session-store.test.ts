@@ -28,7 +28,7 @@ function entry(id: string): StoreEntry {
   return { type: "custom", id, parentId: null, timestamp, customType: "test" };
 }
 
-test("the store in files passes every check", { timeout: 60_000 }, async () => {
+test("the store in files passes every check", async () => {
   const { results } = await runStoreConformance(new FileSessionStore({ directory: folder() }));
   expect(results.filter(({ ok }) => !ok)).toEqual([]);
 });

@@ -86,7 +86,7 @@ describe("writing changes into the caller's files", () => {
     expect(existsSync(workspace.path("b.txt"))).toBe(false);
     expect(workspace.read("new.txt")).toBe("task\n");
     expect(workspace.read("link")).toBe("task\n");
-  }, 30_000);
+  });
 
   it("writes the content of large files, of which a tree has only pointers", async () => {
     const workspace = withFilter();
@@ -125,7 +125,7 @@ describe("writing changes into the caller's files", () => {
     expect(filesOf(workspace)).toEqual(before);
     await isolation.dispose();
     expect(readdirSync(root)).toEqual([]);
-  }, 30_000);
+  });
 
   it("leaves completed writes of git and later changes of the user alone at the next start", async () => {
     const workspace = withFilter();
@@ -146,5 +146,5 @@ describe("writing changes into the caller's files", () => {
     expect(existsSync(workspace.path("new"))).toBe(false);
     await isolation.dispose();
     expect(readdirSync(root)).toEqual([]);
-  }, 30_000);
+  });
 });

@@ -184,7 +184,7 @@ describe.each(slice(Object.entries(cases), 3))("with %s", (_, { prepare, seen })
     expect(change.statistics.files).toEqual([]);
     await isolation.dispose();
     expect(everythingOf(directory)).toEqual(before);
-  }, 30_000);
+  });
 
   it("a task's changes come back and nothing else changes", async () => {
     const { directory } = prepared(prepare);
@@ -214,7 +214,7 @@ describe.each(slice(Object.entries(cases), 3))("with %s", (_, { prepare, seen })
       expected[`/${name}`] = `${before[`/${name}`]}task's line${end}`;
     }
     expect(after).toEqual(expected);
-  }, 30_000);
+  });
 });
 
 describe("outside of a repository", () => {

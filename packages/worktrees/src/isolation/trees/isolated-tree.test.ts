@@ -56,7 +56,7 @@ describe("changes in a submodule", () => {
     expect(workspace.read("a.txt")).toBe("task\n");
     await isolation.dispose();
     expect(states()).toEqual(before);
-  }, 30_000);
+  });
 
   it("leave all files unchanged if one of them conflicts, and are all in the patch", async () => {
     const workspace = withSubmodule();
@@ -77,7 +77,7 @@ describe("changes in a submodule", () => {
     workspace.write({ "lib/lib.txt": "1\n2\n3\n4\n5\n" });
     gitIn(workspace.directory, "apply", change.patchPath);
     expect(workspace.read("lib/lib.txt")).toBe("task\n2\n3\n4\n5\n");
-  }, 30_000);
+  });
 
   it("are reported if they are only in the patch: not checked out here, or on a branch", async () => {
     const workspace = withSubmodule();
@@ -95,7 +95,7 @@ describe("changes in a submodule", () => {
     expect(readFileSync(change.patchPath, "utf8")).toContain("+not lost");
     expect((await mergeChanges(isolation, [change])).get("t")).toEqual({ status: "applied" });
     expect(workspace.read("a.txt")).toBe("task\n");
-  }, 30_000);
+  });
 
   it("are a commit in the submodule if others have that commit", async () => {
     const workspace = withSubmodule();
@@ -112,7 +112,7 @@ describe("changes in a submodule", () => {
     expect(gitIn(workspace.directory, "rev-parse", `${branch}:lib`)).toBe(
       gitIn(lib, "rev-parse", "origin/HEAD"),
     );
-  }, 30_000);
+  });
 });
 
 describe("work that does not fit into a patch", () => {

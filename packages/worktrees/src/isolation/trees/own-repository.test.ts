@@ -139,7 +139,7 @@ describe("the repository of a tree", () => {
       expect(gitIn(cwd, "status", "--porcelain")).toBe("");
     }
     expect(existsSync(workspace.path("shallow/.git/worktrees/linked"))).toBe(true);
-  }, 30_000);
+  });
 
   it("applies settings of included files only once, and keeps its settings private", async () => {
     const workspace = repository();
