@@ -66,7 +66,7 @@ it.each(["SIGKILL", "SIGTERM", undefined] as const)(
     if (signal === undefined) await host.finish();
     else host.child.kill(signal);
     await host.ended;
-    expect(await areGone(host.pids, 10_000)).toBe(true);
+    expect(await areGone(host.pids)).toBe(true);
     const { jobs } = await reopen(host.place);
     expect(jobs).toMatchObject([{ jobId: host.jobId, status: "lost" }]);
   },

@@ -53,12 +53,12 @@ it("a host with hostile servers still answers, calls the others and ends all of 
     Object.entries(behaviours).map(([name, behaviour]) => {
       const args = [server, JSON.stringify({ ...behaviour, log })];
       // Silent servers time out quickly; the others get more time for a busy machine.
-      const timeout = name === "silent" || name === "mute" ? 1 : 20;
+      const timeout = name === "silent" || name === "mute" ? 1 : 120;
       const exposure = name === "works" ? { exposure: "direct" } : {};
       return [name, { command: execPath, args, timeout, ...exposure }];
     }),
   );
-  Object.assign(mcpServers.works ?? {}, { timeout: 3 });
+  Object.assign(mcpServers.works ?? {}, { timeout: 10 });
   writeFileSync(join(place.folder, "agent", "mcp.json"), JSON.stringify({ mcpServers }));
   await using client = new RpcClient({
     command: [execPath, binPath],
@@ -99,10 +99,5 @@ it("a host with hostile servers still answers, calls the others and ends all of 
   }
   await client.stop();
   const started = [...readFileSync(log, "utf8").matchAll(/^start (\d+)$/gm)];
-  expect(
-    await areGone(
-      started.map(([, pid]) => Number(pid)),
-      10_000,
-    ),
-  ).toBe(true);
+  expect(await areGone(started.map(([, pid]) => Number(pid)))).toBe(true);
 });

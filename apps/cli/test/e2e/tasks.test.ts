@@ -146,7 +146,7 @@ describe("tasks in their own processes", () => {
     expect(hosts.length).toBeGreaterThan(1);
     host.child.kill("SIGKILL");
     await host.ended;
-    expect(await areGone([...hosts, pidIn("pid"), pidIn("daemon")], 8_000)).toBe(true);
+    expect(await areGone([...hosts, pidIn("pid"), pidIn("daemon")])).toBe(true);
     expect(git(place.cwd, "status", "--porcelain")).toBe(before);
     expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe("one\ntwo\n");
     const continued = { ...place, arguments: [...place.arguments, "--continue"] };
