@@ -33,7 +33,7 @@ async function drive(seed: number, ending: Ending) {
   let entryId = "none";
   const collect = (async () => {
     for (;;) {
-      const frame = (await host.frames.next(20_000)) as Frame | undefined;
+      const frame = (await host.frames.next()) as Frame | undefined;
       if (frame === undefined) return;
       frames.push(frame);
       if (frame.command === "get_fork_messages" && frame.success) {
@@ -131,7 +131,7 @@ describe("random commands, many in a chunk, while anything is running", () => {
     async (seed, ending) => {
       const { host, sent, frames, code, tookMs } = await drive(seed, ending);
       expect(code).toBe(ending === "SIGTERM" ? 143 : 0);
-      expect(tookMs).toBeLessThan(5_000);
+      expect(tookMs).toBeLessThan(20_000);
       expect(host.noise).toEqual([]);
       expect(host.stderr).not.toMatch(/unexpected|TypeError/);
       checkAnswers(sent, frames);

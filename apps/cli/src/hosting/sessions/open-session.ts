@@ -110,7 +110,9 @@ function storedFolder(path: string | undefined): string | undefined {
   }
 }
 
-function environmentOf({ environment = {} }: Asked, host: ProcessEnvironment): ProcessEnvironment {
+function environmentOf({ environment }: Asked, host: ProcessEnvironment): ProcessEnvironment {
+  // Sessions share the host's variables, unless they have their own.
+  if (environment === undefined) return host;
   const variables = { ...host.variables };
   for (const [name, value] of Object.entries(environment)) {
     if (value === null) delete variables[name];
