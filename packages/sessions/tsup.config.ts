@@ -19,7 +19,8 @@ export default defineConfig({
   // Output of `tsc -b` stays; files of earlier builds would be published.
   clean: ["!.declarations/**"],
   noExternal: [/^@tau-agent\/system/],
-  esbuildPlugins: [straightThroughDoors({ packages: parts })],
+  // Of `agent`, the parts use an error class, and the rest would bring the SDKs of all vendors.
+  esbuildPlugins: [straightThroughDoors({ packages: [...parts, "agent"] })],
   esbuildOptions(options) {
     options.conditions = ["@tau-agent/source", "node", "import", "module", "default"];
   },

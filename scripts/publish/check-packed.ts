@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { PackedPackage } from "./pack-packages.ts";
 import { type Manifest, readManifest } from "./published-packages.ts";
+import { unreachedFiles } from "./unreached-files.ts";
 
 /** Fields that npm and users' tools display or read. */
 const required = [
@@ -27,6 +28,9 @@ const unneeded = /\.test\.|__fixtures__|\.tsbuildinfo$|\.js\.map$/;
 const unneededInCommands =
   /(?<!conformance\/extensions\/[\w-]+)\.ts$|\.map$|(?<!dist\/conformance)\/src\//;
 
+/** The bytes that libraries may add for other platforms without a way to them. */
+const MOST_UNREACHED_BYTES = 4_096;
+
 export function checkPacked(one: PackedPackage, folder: string, env: NodeJS.ProcessEnv): void {
   mkdirSync(folder, { recursive: true });
   const unpacked = spawnSync("tar", ["-xzf", one.archive, "-C", folder]);
@@ -34,7 +38,12 @@ export function checkPacked(one: PackedPackage, folder: string, env: NodeJS.Proc
   const home = join(folder, "package");
   const { files, warnings } = publishDry(home, env);
   assert.deepEqual(warnings, [], `npm would correct or warn of ${one.manifest.name}`);
-  checkFiles(one, readManifest("package", folder), files);
+  const packed = readManifest("package", folder);
+  checkFiles(one, packed, files);
+  const unreached = unreachedFiles(home, entriesOf(packed), files);
+  const bytes = unreached.reduce((sum, path) => sum + statSync(join(home, path)).size, 0);
+  const what = `${one.manifest.name} packs ${bytes} bytes of code that nothing loads: ${unreached}`;
+  assert.ok(bytes <= MOST_UNREACHED_BYTES, what);
 }
 
 function checkFiles({ manifest }: PackedPackage, packed: Manifest, files: readonly string[]): void {
@@ -47,15 +56,20 @@ function checkFiles({ manifest }: PackedPackage, packed: Manifest, files: readon
   const named = [
     ...["LICENSE", "README.md", ...(bundling.has(name) ? ["dist/THIRD-PARTY-LICENSES.txt"] : [])],
     ...(documented.has(name) ? ["llms.txt", "docs/quickstart.md"] : []),
-    ...Object.values(packed.bin ?? {}),
-    ...paths(packed.exports),
+    ...entriesOf(packed),
   ];
-  const absent = named.filter((path) => !files.includes(path.replace(/^\.\//, "")));
+  const absent = named.filter((path) => !files.includes(path));
   assert.deepEqual(absent, [], `${name} does not pack what users need`);
   const isCommand = packed.bin !== undefined && !files.some((path) => path.endsWith("index.d.ts"));
   const isWrong = (path: string) =>
     !allowed.test(path) || unneeded.test(path) || (isCommand && unneededInCommands.test(path));
   assert.deepEqual(files.filter(isWrong), [], `${name} packs what its users do not need`);
+}
+
+/** The files that commands and `exports` name. */
+function entriesOf({ bin, exports }: Manifest): string[] {
+  const named = [...Object.values(bin ?? {}), ...paths(exports)];
+  return named.map((path) => path.replace(/^\.\//, ""));
 }
 
 /** The files named in `exports`, except sources, which are for this repository and for editors. */

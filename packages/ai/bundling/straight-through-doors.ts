@@ -6,7 +6,7 @@ import { namesIn } from "./names-in.ts";
 
 type Plugin = NonNullable<Options["esbuildPlugins"]>[number];
 
-const imports = /^import \{([^}]*)\} from "(@tau-agent\/[^"]+|\.[^"]*\/index\.ts)";$/gm;
+const statements = /^(import|export) \{([^}]*)\} from "(@tau-agent\/[^"]+|\.[^"]*\/index\.ts)";$/gm;
 
 /** Which packages a bundle includes, and how each source file is transformed. */
 export interface StraightOptions {
@@ -16,8 +16,9 @@ export interface StraightOptions {
 }
 
 /**
- * Imports each name from the module that defines it. An import through a package's index counts as importing all of
- * it, and a lazily loaded module loads all its imports, so a start would load the schemas of all commands.
+ * Imports and exports each name from the module that defines it. An import through a package's index counts as
+ * importing all of it, and a lazily loaded module loads all its imports, so a start would load the schemas of all
+ * commands.
  */
 export function straightThroughDoors(options: StraightOptions = {}): Plugin {
   const { packages, transform = (source) => source } = options;
@@ -26,25 +27,27 @@ export function straightThroughDoors(options: StraightOptions = {}): Plugin {
     setup(build) {
       build.onLoad({ filter: /\/src\/.*\.ts$/ }, ({ path }) => {
         const source = transform(readFileSync(path, "utf8"));
-        const contents = source.replace(imports, (statement, list: string, door: string) => {
-          const isOwn = door.startsWith(".");
-          const [, packageName = ""] = door.split("/");
-          if (!isOwn && packages !== undefined && !packages.includes(packageName)) return statement;
-          const sources = namesBehind(isOwn ? join(dirname(path), door) : fileOfDoor(door));
-          const names = valuesIn(list);
-          const unknown = names.find((name) => !sources.has(imported(name)));
-          // A folder's index may also declare names itself.
-          if (unknown !== undefined && isOwn) return statement;
-          if (unknown !== undefined) throw new Error(`${path}: ${door} does not export ${unknown}`);
-          return names
-            .map((name) => {
-              return `import { ${name} } from ${JSON.stringify(sources.get(imported(name)))};`;
-            })
-            .join(" ");
-        });
-        return { contents, loader: "ts" };
+        return { contents: source.replace(statements, straighten(path, packages)), loader: "ts" };
       });
     },
+  };
+}
+
+/** Replaces a statement of the file at `path` by one for each module that defines a name in it. */
+function straighten(path: string, packages: readonly string[] | undefined) {
+  return (statement: string, kind: string, list: string, door: string): string => {
+    const isOwn = door.startsWith(".");
+    const [, packageName = ""] = door.split("/");
+    if (!isOwn && packages !== undefined && !packages.includes(packageName)) return statement;
+    const sources = namesBehind(isOwn ? join(dirname(path), door) : fileOfDoor(door));
+    const names = valuesIn(list);
+    const unknown = names.find((name) => !sources.has(imported(name)));
+    // A folder's index may also declare names itself.
+    if (unknown !== undefined && isOwn) return statement;
+    if (unknown !== undefined) throw new Error(`${path}: ${door} does not export ${unknown}`);
+    return names
+      .map((name) => `${kind} { ${name} } from ${JSON.stringify(sources.get(imported(name)))};`)
+      .join(" ");
   };
 }
 
