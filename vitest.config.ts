@@ -15,7 +15,7 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 const recording = fileURLToPath(new URL("apps/cli/test/recording", import.meta.url));
 // No test sends what a vendor would refuse.
 const noRefusals = fileURLToPath(new URL("packages/ai/test/no-refusals.ts", import.meta.url));
-// What does not happen fails late, because a slow, busy machine takes its time; what does happen ends a wait.
+// Passing waits end early, so long limits cost nothing, and a slow, busy machine needs them.
 const expect = { poll: { timeout: 120_000 } };
 // No request changes what an earlier one of its conversation began with.
 const stablePrefix = fileURLToPath(new URL("packages/ai/test/stable-prefix.ts", import.meta.url));

@@ -15,5 +15,6 @@ export async function startAcp(
   const input = process.stdin;
   const beforeExtensions = preparation(shutdown, input);
   await settleBeforeSessions(options, { logger, environment, beforeExtensions });
+  shutdown.owesAnswers = () => false;
   runAcp({ options, environment, input, output, shutdown, logger, beforeExtensions });
 }

@@ -24,8 +24,11 @@ export class Shutdown {
   outlivesHost = false;
   readonly #parent = new ParentWatch();
   terminatedCode: number = signalExitCodes.SIGTERM;
-  /** Whether answers to the client are outstanding, in which case a busy host gets more time. */
-  owesAnswers: () => boolean = () => false;
+  /**
+   * Whether answers to the client are outstanding, in which case a busy host gets more time. A host that starts owes
+   * its client at least the reason why it cannot.
+   */
+  owesAnswers: () => boolean = () => true;
   #drain: (() => Promise<void>) | undefined;
 
   /** Gives work time to end after SIGTERM, before the shutdown starts. Another signal does not wait for the work. */

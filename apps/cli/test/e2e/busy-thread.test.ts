@@ -4,7 +4,7 @@ import type { HostProcess } from "@tau-agent/conformance";
 import { describe, expect, it } from "vitest";
 import { slice } from "../../../../scripts/testing/slice.ts";
 import type { Place } from "../support/place.ts";
-import { areGone, isAlive, startHost } from "../support/start-host.ts";
+import { areGone, isAlive, runHost, startHost } from "../support/start-host.ts";
 
 /** Blocks the thread for some time without using the processor. */
 const hold = (ms: number) => `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms});`;
@@ -165,6 +165,17 @@ describe("a host whose thread is blocked during its start by", () => {
     await host.until({ "...": true, id: "later" });
     expect(answeredIds(host)).toEqual([...ids, "later"]);
   });
+
+  it.each(slice([{ argv: [] }, { argv: ["--sessions"] }], 1))(
+    "an extension refuses an unknown option, although its input has ended: $argv",
+    async ({ argv }) => {
+      const { code, stderr } = await runHost({
+        files: slowStart(starts["setting up an extension"]),
+        arguments: [...argv, "--wrod"],
+      });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("--wrod") });
+    },
+  );
 
   it("answers a client with many sessions while an extension loads", async () => {
     const host = startHost({

@@ -5,6 +5,9 @@ import { describe, expect, it } from "vitest";
 import type { Place } from "../support/place.ts";
 import { areGone, isAlive, startHost } from "../support/start-host.ts";
 
+/** The promised five seconds, and what a busy machine adds. */
+const fiveSecondsMs = 7_000;
+
 const daemon = "setsid sh -c 'echo $$ >> pids; exec sleep 62 >/dev/null 2>&1' &";
 const stranger = "(env -i setsid sh -c 'echo $$ >> pids; exec sleep 63 >/dev/null 2>&1' &);";
 const children = `echo $$ > pids; sleep 60 & echo $! >> pids; (sleep 61 & echo $! >> pids); ${daemon} ${stranger} wait`;
@@ -53,7 +56,7 @@ describe("the end of stdin", () => {
     const start = performance.now();
     const { code } = await host.finish();
     expect(code).toBe(0);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(fiveSecondsMs);
     expect(await areGone(host.pids)).toBe(true);
     expect(host.stdout).toContain('"type":"prompt_result","id":"p","status":"aborted"');
     const lines = host.stdout.trimEnd().split("\n");
@@ -109,7 +112,7 @@ describe("a signal", () => {
     const start = performance.now();
     host.child.kill(signal);
     expect(await host.ended).toMatchObject({ code });
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(fiveSecondsMs);
     expect(await areGone(host.pids)).toBe(true);
   });
 
@@ -138,7 +141,7 @@ describe("a signal", () => {
     const exited = new Promise((resolve) => host.child.once("exit", resolve));
     host.child.kill("SIGTERM");
     expect(await exited).toBe(143);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(fiveSecondsMs);
   });
 });
 
