@@ -57,7 +57,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
 
   test("continues the job of a killed worker soon after its lease, and reports it", async () => {
     const { add, start, ends, project } = fleet(calling("echo ran >> ran.txt; sleep 8"));
-    const leaseMs = 6_000;
+    const leaseMs = 10_000;
     const lease = ["--lease-ms", String(leaseMs)];
     const first = await start(lease);
     const job = await add({ sessionId: "killed", projectKey: "p", message: "go" }, "killed-1");
