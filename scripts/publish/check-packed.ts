@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { lintArchive } from "./lint-archive.ts";
 import type { PackedPackage } from "./pack-packages.ts";
 import { type Manifest, readManifest } from "./published-packages.ts";
 import { unreachedFiles } from "./unreached-files.ts";
@@ -40,6 +41,7 @@ export function checkPacked(one: PackedPackage, folder: string, env: NodeJS.Proc
   assert.deepEqual(warnings, [], `npm would correct or warn of ${one.manifest.name}`);
   const packed = readManifest("package", folder);
   checkFiles(one, packed, files);
+  lintArchive(one.archive, !isCommand(packed, files), env);
   const unreached = unreachedFiles(home, entriesOf(packed), files);
   const bytes = unreached.reduce((sum, path) => sum + statSync(join(home, path)).size, 0);
   const what = `${one.manifest.name} packs ${bytes} bytes of code that nothing loads: ${unreached}`;
@@ -60,10 +62,15 @@ function checkFiles({ manifest }: PackedPackage, packed: Manifest, files: readon
   ];
   const absent = named.filter((path) => !files.includes(path));
   assert.deepEqual(absent, [], `${name} does not pack what users need`);
-  const isCommand = packed.bin !== undefined && !files.some((path) => path.endsWith("index.d.ts"));
+  const isOnlyCommand = isCommand(packed, files);
   const isWrong = (path: string) =>
-    !allowed.test(path) || unneeded.test(path) || (isCommand && unneededInCommands.test(path));
+    !allowed.test(path) || unneeded.test(path) || (isOnlyCommand && unneededInCommands.test(path));
   assert.deepEqual(files.filter(isWrong), [], `${name} packs what its users do not need`);
+}
+
+/** Whether a package has commands only, nothing to import. */
+function isCommand({ bin }: Manifest, files: readonly string[]): boolean {
+  return bin !== undefined && !files.some((path) => path.endsWith("index.d.ts"));
 }
 
 /** The files that commands and `exports` name. */
