@@ -15,7 +15,8 @@ const shared = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 const recording = fileURLToPath(new URL("apps/cli/test/recording", import.meta.url));
 // No test sends what a vendor would refuse.
 const noRefusals = fileURLToPath(new URL("packages/ai/test/no-refusals.ts", import.meta.url));
-// Passing waits end early, so long limits cost nothing, and a slow, busy machine needs them.
+// Passing waits end early, so long limits cost nothing, and a slow, busy machine needs them. What must happen in
+// time has its own limit, and a process that a test expects to be stopped would run for ten minutes.
 const expect = { poll: { timeout: 120_000 } };
 // No request changes what an earlier one of its conversation began with.
 const stablePrefix = fileURLToPath(new URL("packages/ai/test/stable-prefix.ts", import.meta.url));

@@ -86,7 +86,7 @@ it("asks a user with buttons, keeps users apart, and cancels", async () => {
   // A reloaded page asks again.
   await ada.reload();
   await ada.getByRole("button", { name: "Allow" }).click();
-  await expect.poll(hasBuild).toBe(false);
+  await expect.poll(hasBuild, { timeout: 10_000 }).toBe(false);
   await ada.locator(".question").waitFor({ state: "detached" });
   await ada.getByText("The folder is clean.").waitFor();
   await ada.getByText(/^\$0\./).waitFor();
@@ -199,14 +199,18 @@ it.each([
     await page.locator(".user", { hasText: "Clean up" }).waitFor();
     expect(hasBuild()).toBe(true);
     await page.getByRole("button", { name: "Allow" }).click();
-    await expect.poll(hasBuild).toBe(false);
+    await expect.poll(hasBuild, { timeout: 10_000 }).toBe(false);
     await page.getByText("The folder is clean.").waitFor();
   },
 );
 
 it("does not start a queued message after a cancel", async () => {
   const project = projectOfPage("web-chat.md");
-  const sleep = { type: "toolCall", name: "bash", arguments: { command: "touch begun; sleep 60" } };
+  const sleep = {
+    type: "toolCall",
+    name: "bash",
+    arguments: { command: "touch begun; sleep 660" },
+  };
   const script = [{ content: [sleep] }, { repeat: true, content: "Here I am." }];
   writeFileSync(join(project, "web-chat.json"), JSON.stringify(script));
   const { open, has } = await startChat(join(project, "web-chat.ts"));

@@ -152,8 +152,8 @@ describe("a terminal of the editor", () => {
     const editor = await Editor.start({
       capabilities: { terminal: true },
       scenario: [
-        { content: [call("bash", { command: "echo early; sleep 60", timeout: 0.5 })] },
-        { content: [call("bash", { command: "sleep 60" })] },
+        { content: [call("bash", { command: "echo early; sleep 660", timeout: 0.5 })] },
+        { content: [call("bash", { command: "sleep 660" })] },
         "Done.",
       ],
       answers: (app) => terminals.answer(app),
@@ -176,7 +176,7 @@ describe("a terminal of the editor", () => {
     const mute = () => new Promise<never>(() => {});
     const editor = await Editor.start({
       capabilities: { terminal: true },
-      scenario: [{ content: [call("bash", { command: "sleep 60" })] }, "next"],
+      scenario: [{ content: [call("bash", { command: "sleep 660" })] }, "next"],
       answers: (app) =>
         app
           .onRequest("terminal/create", () => ({ terminalId: "mute" }))

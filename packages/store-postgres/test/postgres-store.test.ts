@@ -58,7 +58,7 @@ test("a lease ends even if the server's clock is set back", async () => {
   await pool.end();
   await expect(store.delete(key)).rejects.toMatchObject({ code: "lease_held" });
   const taken = () => store.acquire(key, 60_000).catch((error: unknown) => error);
-  await expect.poll(taken).toMatchObject({ token: 2 });
+  await expect.poll(taken, { timeout: 10_000 }).toMatchObject({ token: 2 });
 });
 
 test("several stores can create the tables at the same time", async () => {

@@ -60,7 +60,7 @@ describeWith(redisIsMissing)("the store in Redis", () => {
     await redis.hincrby(lease, "expires", 3_600_000);
     await expect(store.acquire(key, 100)).rejects.toMatchObject({ code: "lease_held" });
     const taken = () => store.acquire(key, 60_000).catch((error: unknown) => error);
-    await expect.poll(taken).toMatchObject({ token: 2 });
+    await expect.poll(taken, { timeout: 10_000 }).toMatchObject({ token: 2 });
   });
 
   test("passes every check with a client of redis", async () => {

@@ -166,7 +166,7 @@ describeWith(redisIsMissing)("jobs", () => {
   });
 
   test("runs the next job after a job was removed", async () => {
-    const fleet = testFleet({ redisUrl: redis.url, scenario: running("echo begin; sleep 60") });
+    const fleet = testFleet({ redisUrl: redis.url, scenario: running("echo begin; sleep 660") });
     const worker = await fleet.start();
     const data = { sessionId: "removed", projectKey: "p", message: "go" };
     const job = await fleet.add(data, "removed-1");
@@ -223,7 +223,7 @@ describeWith(redisIsMissing)("jobs", () => {
   });
 
   test("accepts only the commands of --control, and none for waiting jobs", async () => {
-    const fleet = testFleet({ redisUrl: redis.url, scenario: running("sleep 60") });
+    const fleet = testFleet({ redisUrl: redis.url, scenario: running("sleep 660") });
     await fleet.start(["--control", "abort,get_state", "--concurrency", "2"]);
     const data = { sessionId: "control", projectKey: "p", message: "go" };
     const job = await fleet.add(data, "control-1");

@@ -49,14 +49,14 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
     await start();
     expect(await job.waitUntilFinished(ends, 30_000)).toMatchObject({ status: "completed" });
     expect(readFileSync(join(project, "ran.txt"), "utf8")).toBe("ran\n");
-    await expect.poll(() => hasEnded(host)).toBe(true);
+    await expect.poll(() => hasEnded(host), { timeout: 10_000 }).toBe(true);
     first.process.kill("SIGCONT");
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(await resultsOf("paused")).toHaveLength(1);
   });
 
   test("continues the job of a killed worker soon after its lease, and reports it", async () => {
-    const { add, start, ends, project } = fleet(calling("echo ran >> ran.txt; sleep 8"));
+    const { add, start, ends, project } = fleet(calling("echo ran >> ran.txt; sleep 20"));
     const leaseMs = 10_000;
     const lease = ["--lease-ms", String(leaseMs)];
     const first = await start(lease);
@@ -68,7 +68,7 @@ describeWith(redisIsMissing)("hosts and workers that wait", () => {
     first.process.kill("SIGKILL");
     const line = "job killed-1: its worker has not renewed its lease";
     await expect.poll(second.said, { timeout: 1.3 * leaseMs }).toContain(line);
-    expect(await job.waitUntilFinished(ends, 30_000)).toMatchObject({ status: "completed" });
+    expect(await job.waitUntilFinished(ends, 60_000)).toMatchObject({ status: "completed" });
   });
 
   test("continues after kill -9 of a worker when extensions of the hosts load slowly", async () => {

@@ -205,7 +205,7 @@ it("accepts everything at once, split anywhere", async () => {
 
 it("handles a prompt and its cancellation in one write", async () => {
   const { agent, place } = await start({
-    scenario: [{ repeat: true, content: [call("bash", { command: "sleep 60" })] }],
+    scenario: [{ repeat: true, content: [call("bash", { command: "sleep 660" })] }],
   });
   const sessionId = await agent.open(place.cwd);
   for (const id of [1, 2, 3]) {

@@ -57,7 +57,7 @@ describe("an exhausted budget", () => {
   it("reports a cancelled turn if the editor cancels meanwhile", async () => {
     const editor = await Editor.start({
       isBuilt: true,
-      scenario: [bash("echo one"), bash("sleep 60")],
+      scenario: [bash("echo one"), bash("sleep 660")],
       files: { "agent/settings.json": JSON.stringify({ "task.budget.maxToolCalls": 2 }) },
     });
     const { sessionId } = await editor.open();

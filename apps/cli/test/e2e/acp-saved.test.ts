@@ -98,7 +98,7 @@ describe("a session of an earlier agent", () => {
 
   it("has its open calls reported as failed", async () => {
     const place = makeEditorPlace({
-      scenario: [{ content: [call("bash", { command: "sleep 60" })] }, "next"],
+      scenario: [{ content: [call("bash", { command: "sleep 660" })] }, "next"],
     });
     const first = await Editor.start({ place, isBuilt: true });
     const { sessionId } = await first.open();
@@ -215,7 +215,7 @@ describe("the list of sessions", () => {
 describe("closing or deleting a session", () => {
   it("may be repeated and ends whatever is running", async () => {
     const editor = await Editor.start({
-      scenario: [{ repeat: true, content: [call("bash", { command: "sleep 60" })] }],
+      scenario: [{ repeat: true, content: [call("bash", { command: "sleep 660" })] }],
     });
     const { sessionId } = await editor.open();
     const running = editor.prompt(sessionId, "wait");

@@ -183,7 +183,7 @@ describe("cancelling a turn", () => {
       scenario: [
         {
           content: [
-            call("bash", { command: "echo on; sleep 60" }),
+            call("bash", { command: "echo on; sleep 660" }),
             call("read", { path: "notes.txt" }),
           ],
         },

@@ -35,7 +35,7 @@ async function blocked(
   block: string,
 ): Promise<HostProcess & { readonly place: Place; readonly commandPid: number }> {
   const host = startHost({ files: { "agent/extensions/block.js": extension(block) } });
-  host.send({ type: "bash", command: "sleep 60 >/dev/null 2>&1 & echo $!" });
+  host.send({ type: "bash", command: "sleep 660 >/dev/null 2>&1 & echo $!" });
   const { data } = await host.until({ "...": true, command: "bash" });
   const commandPid = Number((data as { output: string }).output);
   expect(isAlive(commandPid)).toBe(true);

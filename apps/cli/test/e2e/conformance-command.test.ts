@@ -227,7 +227,7 @@ describe.concurrent("tau conformance", () => {
     expect(await ended).toEqual([exitCode, null]);
     expect(readdirSync(temporary)).toEqual(["pids"]);
     const pid = Number.parseInt(readFileSync(pids, "utf8"), 10);
-    await expect.poll(() => isAlive(pid)).toBe(false);
+    await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
     rmSync(temporary, { recursive: true });
   });
 

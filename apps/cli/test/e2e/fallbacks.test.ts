@@ -102,7 +102,7 @@ describe("a client with fallbacks", () => {
 
   it("stays on the fallback after its host was killed", async () => {
     const works: Scenario = ({ index }) =>
-      index === 0 ? turn(toolCall("bash", { command: "sleep 60" })) : "done";
+      index === 0 ? turn(toolCall("bash", { command: "sleep 660" })) : "done";
     const { files } = await twoVendors({ first: [], second: works, fault: () => overloaded() });
     const place = makePlace({ files });
     const words = ["--mode", "rpc", "--model", "first/one", "--fallback-model", "second/one"];

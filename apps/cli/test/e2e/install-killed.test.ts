@@ -88,7 +88,7 @@ it.each([
     await once(child, "exit");
     // If npm continued, it would change the folder while the next npm uses it.
     const isOver = () => registry.waiting.every(({ destroyed }) => destroyed);
-    await expect.poll(isOver).toBe(true);
+    await expect.poll(isOver, { timeout: 5_000 }).toBe(true);
     await ended;
     expect(existsSync(join(agent, "settings.json"))).toBe(false);
     const listed = await tau("list").ended;

@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 /** Starts two processes, one of which leaves its group; both write down their ids. */
-const command = "echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 71' & sleep 72";
+const command = "echo $$ >> pids; setsid sh -c 'echo $$ >> pids; exec sleep 671' & sleep 672";
 const call = (args: object) => ({
   content: [{ type: "toolCall" as const, name: "bash", arguments: args as { command: string } }],
 });

@@ -38,7 +38,7 @@ describeWith(sshIsMissing)("a host over ssh", () => {
     expect(text).toBe("done");
     expect(JSON.stringify(messages)).toMatch(/project\\nü\\n/);
     expect(await client.getState()).toMatchObject({ sessionName: "two  words; 'quoted' $HOME" });
-    const job = client.bash("sleep 61");
+    const job = client.bash("sleep 661");
     await client.abortBash();
     expect(await job).toMatchObject({ cancelled: true });
   });

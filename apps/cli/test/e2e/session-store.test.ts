@@ -103,7 +103,7 @@ describeWith(redisIsMissing)("hosts over Redis", () => {
 
   it("another host continues after kill -9, and commands do not see the store's address", async () => {
     const place = keptPlace(
-      { scenario: [turn([toolCall("bash", { command: "env; sleep 60" })])] },
+      { scenario: [turn([toolCall("bash", { command: "env; sleep 660" })])] },
       { "session.leaseMs": 600 },
     );
     const environment = { TAU_STORE: storeOf("kill"), TAU_REDIS: redis.url };

@@ -115,8 +115,8 @@ describe("tasks in their own processes", () => {
   });
 
   it("die with a killed host and leave the user's files unchanged", async () => {
-    const daemon = "setsid sh -c 'echo $$ > ../../../daemon; exec sleep 60' & ";
-    const slow = `${daemon} echo $$ > ../../../pid; echo changed > notes.txt; sleep 60`;
+    const daemon = "setsid sh -c 'echo $$ > ../../../daemon; exec sleep 660' & ";
+    const slow = `${daemon} echo $$ > ../../../pid; echo changed > notes.txt; sleep 660`;
     const place = repositoryPlace([
       ...worker("<slow>", call("bash", { command: slow })),
       ...worker("<quick>", call("write", { path: "quick.txt", content: "x\n" })),
@@ -146,7 +146,7 @@ describe("tasks in their own processes", () => {
     expect(hosts.length).toBeGreaterThan(1);
     host.child.kill("SIGKILL");
     await host.ended;
-    expect(await areGone([...hosts, pidIn("pid"), pidIn("daemon")])).toBe(true);
+    expect(await areGone([...hosts, pidIn("pid"), pidIn("daemon")], 8_000)).toBe(true);
     expect(git(place.cwd, "status", "--porcelain")).toBe(before);
     expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe("one\ntwo\n");
     const continued = { ...place, arguments: [...place.arguments, "--continue"] };
@@ -173,7 +173,7 @@ describe("tasks in their own processes", () => {
 
   it("continue when another host in the same repository is killed and a third cleans up", async () => {
     const place = repositoryPlace([
-      ...worker("<long>", call("bash", { command: "echo x > long.txt; sleep 60" })),
+      ...worker("<long>", call("bash", { command: "echo x > long.txt; sleep 660" })),
       ...worker(
         "<short>",
         call("bash", {
@@ -222,7 +222,7 @@ describe("tasks in their own processes", () => {
       const place = repositoryPlace(
         [
           ...ids.flatMap((id) => worker(`<${id}>`, call("write", { path: id, content: "x\n" }))),
-          ...worker("<rude>", call("bash", { command: `${work}; sleep 30` })),
+          ...worker("<rude>", call("bash", { command: `${work}; sleep 630` })),
           ...worker(
             "start",
             call("task", {
@@ -243,7 +243,7 @@ describe("tasks in their own processes", () => {
       host.child.kill("SIGKILL");
       await host.ended;
       // The merge, the only step that writes, is not interrupted.
-      await expect.poll(() => hostsOf(place)).toEqual([]);
+      await expect.poll(() => hostsOf(place), { timeout: 8_000 }).toEqual([]);
       const whole = ids.map((id) => `?? ${id}\n`).join("");
       expect(["", whole]).toContain(git(place.cwd, "status", "--porcelain"));
       expect(readFileSync(join(place.cwd, "notes.txt"), "utf8")).toBe(notes);
@@ -264,7 +264,7 @@ describe("tasks in their own processes", () => {
   it.each(["SIGTERM", "stdin"])("end with a host that is terminated by %s", async (how) => {
     const tasks = ["slow", "slower"].map((id) => ({ id, task: `<${id}>` }));
     const place = repositoryPlace([
-      ...worker("<slow", call("bash", { command: "echo x > notes.txt; sleep 60" })),
+      ...worker("<slow", call("bash", { command: "echo x > notes.txt; sleep 660" })),
       ...worker("start", call("task", { tasks, isolated: true })),
     ]);
     const host = startHost({}, { place });
@@ -280,7 +280,7 @@ describe("tasks in their own processes", () => {
   });
 
   it("are stopped by an abort, including processes that left their process groups", async () => {
-    const sleep = `sleep 60.${process.pid}`;
+    const sleep = `sleep 660.${process.pid}`;
     const place = repositoryPlace([
       ...worker("<slow>", call("bash", { command: `setsid ${sleep} & ${sleep}` })),
       ...worker("start", call("task", { task: "<slow>", isolated: true })),
@@ -320,7 +320,7 @@ describe("the command that starts a subagent", () => {
   it.each(slice(["abort", "SIGKILL"], 1))(
     "ends after %s with everything it started, even if it never answers",
     async (how) => {
-      const sleep = `sleep 61.${process.pid}`;
+      const sleep = `sleep 661.${process.pid}`;
       const place = repositoryPlace(scenario, {
         "task.command": ["/bin/sh", "-c", `setsid ${sleep} & ${sleep}; :`],
       });
@@ -334,7 +334,7 @@ describe("the command that starts a subagent", () => {
         await host.until({ "...": true, type: "prompt_result", status: "aborted" });
       }
       // A host has six seconds to end by itself after its parent host has ended.
-      await expect.poll(sleepers).toBe(0);
+      await expect.poll(sleepers, { timeout: 10_000 }).toBe(0);
     },
   );
 });

@@ -10,7 +10,7 @@ const write = (...todos: string[]): Turn["content"] => [
 describe("the todo list of a host", () => {
   it("survives a kill once its result was announced", async () => {
     const place = makePlace({
-      scenario: [{ content: write("one", "two") }, { content: "…", delayMs: 60_000 }],
+      scenario: [{ content: write("one", "two") }, { content: "…", delayMs: 600_000 }],
     });
     const host = startHost({}, { place });
     host.send({ type: "prompt", message: "go" });

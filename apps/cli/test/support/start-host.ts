@@ -75,7 +75,7 @@ function isZombie(pid: number): boolean {
  * Waits until every process has ended. The watchdog of a killed host reads the whole process table with
  * `cat`, which takes seconds on a busy machine.
  */
-export async function areGone(pids: readonly number[], withinMs = 60_000): Promise<boolean> {
+export async function areGone(pids: readonly number[], withinMs = 10_000): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   while (pids.some(isAlive)) {
     if (performance.now() > deadline) return false;

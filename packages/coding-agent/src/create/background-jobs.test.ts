@@ -90,7 +90,7 @@ describe("a background job of the model", () => {
     const { session, events } = await createTestSession((request) => {
       const { index, toolResults } = request;
       jobId ||= /job-[0-9a-f]+/.exec(toolResults[0]?.text ?? "")?.[0] ?? "";
-      if (index === 0) return turn([bash({ command: "echo up; sleep 30", background: true })]);
+      if (index === 0) return turn([bash({ command: "echo up; sleep 630", background: true })]);
       if (index === 1) return turn([bash({ command: "sleep 0.5" })]);
       if (index === 2) return turn([toolCall("job_output", { jobId }), toolCall("list_jobs", {})]);
       if (index === 3) return turn([toolCall("job_kill", { jobId })]);
@@ -101,8 +101,8 @@ describe("a background job of the model", () => {
     const texts = resultTexts(session);
     expect(texts[0]).toContain(`Started in the background as ${jobId}.`);
     expect(texts[2]).toBe(`up\n\n[${jobId}: running; nextOffset 3]`);
-    expect(texts[3]).toBe(`${jobId}: running: echo up; sleep 30`);
-    expect(texts[4]).toMatch(/: killed after [\d.]+ s: echo up; sleep 30$/);
+    expect(texts[3]).toBe(`${jobId}: running: echo up; sleep 630`);
+    expect(texts[4]).toMatch(/: killed after [\d.]+ s: echo up; sleep 630$/);
     expect(texts[5]).toContain("There is no job job-ffffff");
     const started = events.find(isType("tool_execution_end"));
     expect(started).toMatchObject({ result: { details: { jobId } } });

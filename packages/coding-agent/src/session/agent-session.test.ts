@@ -215,7 +215,7 @@ describe("an abort", () => {
   });
 
   it("kills the running tool and gives its call a result", async () => {
-    const test = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])]);
+    const test = await createTestSession([turn([toolCall("bash", { command: "sleep 630" })])]);
     await test.session.submit("go");
     await eventOf(test, isType("tool_execution_start"));
     const start = performance.now();
@@ -283,7 +283,7 @@ describe("a client's shell command", () => {
 
   it("is killed by abort_bash, together with all others", async () => {
     const { session } = await createTestSession([]);
-    const running = [session.bash.run("sleep 30"), session.bash.run("sleep 31")];
+    const running = [session.bash.run("sleep 630"), session.bash.run("sleep 631")];
     setTimeout(() => session.bash.abort(), 50);
     for (const result of await Promise.all(running)) {
       expect(result).toMatchObject({ cancelled: true });
@@ -325,7 +325,7 @@ describe("a new session", () => {
   it("does not get the output of commands that started before it", async () => {
     const { session } = await createTestSession(["one"]);
     await session.prompt("first");
-    const running = session.bash.run("echo from before; sleep 30");
+    const running = session.bash.run("echo from before; sleep 630");
     await new Promise((resolve) => setTimeout(resolve, 100));
     const oldLog = session.log;
     await session.newSession();
@@ -337,7 +337,7 @@ describe("a new session", () => {
 
 describe("a clone of the session", () => {
   it("includes the results of running calls", async () => {
-    const test = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])]);
+    const test = await createTestSession([turn([toolCall("bash", { command: "sleep 630" })])]);
     await test.session.submit("go");
     await eventOf(test, isType("tool_execution_start"));
     await test.session.navigation.clone();
@@ -374,7 +374,7 @@ describe("dispose", () => {
   it("records the shell commands that it had to kill", async () => {
     const { session, written } = await createTestSession(["one"]);
     await session.prompt("first");
-    const running = session.bash.run("echo begun; sleep 30");
+    const running = session.bash.run("echo begun; sleep 630");
     await new Promise((resolve) => setTimeout(resolve, 100));
     await session.dispose();
     expect(await running).toMatchObject({ cancelled: true });

@@ -125,7 +125,7 @@ const vertexPlace = {
 };
 
 it("stops with an aborted run", async () => {
-  const slowly = turn("Nobody waits for this", { usage, delayMs: 60_000 });
+  const slowly = turn("Nobody waits for this", { usage, delayMs: 600_000 });
   const { session, bodies, begun } = await setUp([calls, slowly]);
   const prompt = session.prompt("Go");
   await begun;

@@ -14,7 +14,7 @@ const options = { promptId: "job-1", resume: true };
 
 test("continues a prompt whose host died during a tool call, without running the tool again", async () => {
   const store = new TroubledStore();
-  const dying = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])], {
+  const dying = await createTestSession([turn([toolCall("bash", { command: "sleep 630" })])], {
     ...place,
     store,
   });
@@ -33,7 +33,7 @@ test("continues a prompt whose host died during a tool call, without running the
 
 test("continues a prompt that was aborted with its host, without the cut reply", async () => {
   const store = new TroubledStore();
-  const ending = await createTestSession([turn([toolCall("bash", { command: "sleep 30" })])], {
+  const ending = await createTestSession([turn([toolCall("bash", { command: "sleep 630" })])], {
     ...place,
     store,
   });

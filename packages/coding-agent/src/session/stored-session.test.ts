@@ -166,7 +166,7 @@ test("refuses to open a session that another host writes", async () => {
 
 test("answers a call that was running when its host died as interrupted", async () => {
   const store = new TroubledStore();
-  const dying = await open([turn([toolCall("bash", { command: "sleep 30" })])], store);
+  const dying = await open([turn([toolCall("bash", { command: "sleep 630" })])], store);
   void dying.session.submit("go");
   await eventOf(dying, isType("tool_execution_start"));
   // The host dies without a message.

@@ -123,7 +123,7 @@ describe("the span of a run", () => {
   });
 
   it("ends with all its children when a tool is aborted, which is not a failure", async () => {
-    const test = await record([turn(toolCall("bash", { command: "echo begun; sleep 60" }))]);
+    const test = await record([turn(toolCall("bash", { command: "echo begun; sleep 660" }))]);
     const running = test.session.prompt("go");
     await eventOf(test, isType("tool_execution_update"));
     await test.session.abort();
@@ -152,7 +152,7 @@ describe("the span of a run", () => {
   });
 
   it("ends with all its children when the session is closed", async () => {
-    const test = await record([turn(toolCall("bash", { command: "echo begun; sleep 60" }))]);
+    const test = await record([turn(toolCall("bash", { command: "echo begun; sleep 660" }))]);
     void test.session.prompt("go");
     await eventOf(test, isType("tool_execution_update"));
     await test.session.dispose();

@@ -63,7 +63,7 @@ it("runs the project's servers in its workspace, with variables from there, and 
   const pid = Number(/start (\d+)/.exec(readFileSync(join(root, "project.log"), "utf8"))?.[1]);
   expect(isAlive(pid)).toBe(true);
   await session.dispose();
-  await expect.poll(() => isAlive(pid)).toBe(false);
+  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
 });
 
 it("reports a program that is missing in the workspace, and does not use this machine's", async () => {

@@ -140,14 +140,14 @@ describe("configured values", () => {
   it("stops a command that hangs, with its children", async () => {
     const run = createCommandRunner({ processes, timeoutMs: 50 });
     const started = Date.now();
-    await expect(run("sleep 30 | cat", environment)).rejects.toThrow(/longer than 50 ms/);
+    await expect(run("sleep 630 | cat", environment)).rejects.toThrow(/longer than 50 ms/);
     expect(Date.now() - started).toBeLessThan(5000);
   });
 
   it("stops a command when the host ends", async () => {
     const own = new ProcessRegistry();
     const run = createCommandRunner({ processes: own });
-    const failed = expect(run("sleep 30", environment)).rejects.toThrow(/signal SIGKILL/);
+    const failed = expect(run("sleep 630", environment)).rejects.toThrow(/signal SIGKILL/);
     await expect.poll(() => own.size).toBe(1);
     own.killAll();
     await failed;

@@ -18,10 +18,10 @@ it.runIf(existsSync("/proc/self/stat"))(
   "reports a process that is never reaped as ended",
   async () => {
     // The shell replaces itself with a program that waits for no child.
-    const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"]);
+    const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 660"]);
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(line);
-    await expect.poll(() => isRunning(pid)).toBe(false);
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false);
     expect(() => process.kill(pid, 0)).not.toThrow();
     parent.kill("SIGKILL");
   },

@@ -171,7 +171,7 @@ describe("a host whose session another host has taken over", () => {
       const { writeFileSync } = await import("node:fs");
       await new EpochGuard(${JSON.stringify(folder)}).change({ session: "s1", epoch: 1 }, async () => {
         process.stdout.write("holds");
-        await new Promise((resolve) => setTimeout(resolve, 60_000));
+        await new Promise((resolve) => setTimeout(resolve, 600_000));
         writeFileSync(${JSON.stringify(join(folder, "late"))}, "");
       });`;
     const child = spawn(process.execPath, [

@@ -70,7 +70,7 @@ describe("a command that ends by itself", () => {
   });
 
   it("keeps its exit code when only a background process would reach the timeout", async () => {
-    const { ended } = await shell("sleep 30 & exit 3", { timeoutMs: 150 });
+    const { ended } = await shell("sleep 630 & exit 3", { timeoutMs: 150 });
     expect(ended).toEqual({ kind: "exited", exitCode: 3 });
   });
 
@@ -155,7 +155,7 @@ describe("a process that leaves the process group of its command", () => {
   it("is killed when its command times out, unlike those of other commands", async () => {
     await shell(`setsid sleep ${a} >/dev/null 2>&1 &`);
     expect(await isRunning(a)).toBe(true);
-    const { ended } = await shell(`setsid sleep ${b} & sleep 30`, { timeoutMs: 300 });
+    const { ended } = await shell(`setsid sleep ${b} & sleep 630`, { timeoutMs: 300 });
     expect(ended).toEqual({ kind: "timed_out" });
     expect(await isGone(b)).toBe(true);
     expect(sleepers(a)).toHaveLength(1);

@@ -42,13 +42,13 @@ it.each([
 });
 
 it("works without the status of each command if a wrapper does not pass on descriptors", async () => {
-  const strict = `case $* in *--json-status-fd*) echo 'bwrap: Write to info_fd: Bad file descriptor' >&2; sleep 60 & exit 1;; esac`;
+  const strict = `case $* in *--json-status-fd*) echo 'bwrap: Write to info_fd: Bad file descriptor' >&2; sleep 660 & exit 1;; esac`;
   const check = await checkSandbox({ PATH: failing(strict) }, "linux");
   expect(check).toMatchObject({ available: true, reportsStatus: false });
 });
 
 it("does not wait for a bwrap that hangs", async () => {
-  const check = await checkSandbox({ PATH: failing("exec sleep 60") }, "linux");
+  const check = await checkSandbox({ PATH: failing("exec sleep 660") }, "linux");
   expect(check.reason).toMatch(/did not answer within 5 seconds/);
 });
 

@@ -429,7 +429,7 @@ describe("many trees, and killed hosts", () => {
     setTimeout(() => call.abort(), 20);
     await expect(opening).rejects.toThrow("aborted");
     expect(performance.now() - before).toBeLessThan(450);
-    await expect.poll(() => readdirSync(worktreesRoot)).toEqual([]);
+    await expect.poll(() => readdirSync(worktreesRoot), { timeout: 5_000 }).toEqual([]);
   });
 
   it("leaves the user's tree as it was when the host is killed, and cleans up at the next use", async () => {

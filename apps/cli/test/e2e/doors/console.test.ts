@@ -93,7 +93,7 @@ describe("the console", () => {
   it("starts a session, asks with the diff in place, steers, stops and rewinds", async () => {
     const scenario = [
       { content: [write] },
-      { content: [call("bash", { command: "sleep 60" })] },
+      { content: [call("bash", { command: "sleep 660" })] },
       { repeat: true, content: "Here I am." },
     ];
     const { link, place } = await consoleHost({
@@ -110,7 +110,7 @@ describe("the console", () => {
     await page.reload();
     await page.locator(".row").click();
     await page.getByRole("button", { name: "Allow", exact: true }).click();
-    await page.locator(".question pre", { hasText: "sleep 60" }).waitFor();
+    await page.locator(".question pre", { hasText: "sleep 660" }).waitFor();
     await page.locator(".question .allow").click();
     await page.locator(".question").waitFor({ state: "detached" });
     await page.getByLabel("Message", { exact: true }).fill("And then?");

@@ -150,7 +150,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     await expect.poll(() => pids).toHaveLength(3);
     await run(workspace, "kill -9 $PPID").catch(() => {});
     await expect(started.done).rejects.toThrow("workspace lost: it ended with signal SIGKILL");
-    await expect.poll(() => pids.filter(isRunning)).toEqual([]);
+    await expect.poll(() => pids.filter(isRunning), { timeout: 5_000 }).toEqual([]);
     expect((await run(workspace, "echo again")).output).toBe("again\n");
     await workspace.dispose();
   });
@@ -168,7 +168,9 @@ describe.skipIf(isWindows)("the exec server", () => {
     const { output } = await run(workspace, "echo $PPID");
     await workspace.dispose();
     await expect(started.done).rejects.toMatchObject({ code: "lost" });
-    await expect.poll(() => [pid, Number(output)].filter(isRunning)).toEqual([]);
+    await expect
+      .poll(() => [pid, Number(output)].filter(isRunning), { timeout: 5_000 })
+      .toEqual([]);
   });
 
   it("can be disposed of while it is stopped", async () => {
@@ -178,7 +180,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     const reading = workspace.stat(folder).catch(code);
     await workspace.dispose();
     expect(await reading).toBe("lost");
-    await expect.poll(() => isRunning(Number(output))).toBe(false);
+    await expect.poll(() => isRunning(Number(output)), { timeout: 5_000 }).toBe(false);
   });
 
   it("still handles requests while nobody reads a command's flood of output", async () => {
@@ -190,7 +192,7 @@ describe.skipIf(isWindows)("the exec server", () => {
     await expect.poll(() => readFileSync(pidFile, "utf8")).toMatch(/\n/);
     const pid = Number(readFileSync(pidFile, "utf8"));
     ask({ cancel: 1 });
-    await expect.poll(() => isRunning(pid)).toBe(false);
+    await expect.poll(() => isRunning(pid), { timeout: 5_000 }).toBe(false);
     const last = new Promise((resolve) => {
       server.stdout.on("data", (bytes: Buffer) => {
         for (const frame of lines.push(bytes)) if (frame?.event === "exit") resolve(frame);

@@ -321,7 +321,7 @@ describeWith(bubblewrapIsMissing)("a session in a sandbox behind an exec server"
     const there = limited();
     const mark = join(there, "server.mjs");
     symlinkSync(file, mark);
-    const host = hostIn(there, [each(bash("touch started; sleep 120")), turn("Done.")], {
+    const host = hostIn(there, [each(bash("touch started; sleep 720")), turn("Done.")], {
       command: [execPath, mark],
       sandbox: { network: ["example.com"] },
       durability: "effects",

@@ -26,7 +26,7 @@ describe("exec", () => {
 
   it("kills a command that ignores polite signals after its timeout", async () => {
     const started = performance.now();
-    const result = await execCommand(environment, sh("trap '' TERM; sleep 30 & wait; sleep 30"), {
+    const result = await execCommand(environment, sh("trap '' TERM; sleep 630 & wait; sleep 630"), {
       timeout: 100,
     });
     expect(result).toMatchObject({ killed: true, code: 1 });
@@ -43,7 +43,7 @@ describe("exec", () => {
 
   it("kills a command when its signal aborts", async () => {
     const controller = new AbortController();
-    const running = execCommand(environment, sh("sleep 30"), { signal: controller.signal });
+    const running = execCommand(environment, sh("sleep 630"), { signal: controller.signal });
     controller.abort();
     expect(await running).toMatchObject({ killed: true });
   });

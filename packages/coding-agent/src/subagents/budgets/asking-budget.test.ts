@@ -234,7 +234,7 @@ describe("the wall time of a budget that asks", () => {
   });
 
   it("stops a tool if the answer is no", async () => {
-    const call = toolCall("bash", { command: "sleep 60" });
+    const call = toolCall("bash", { command: "sleep 660" });
     const settings = { "task.budget.maxWallTimeMs": 100 };
     const test = await asking([turn(call), "never"], settings, [{ stop: true }]);
     expect((await test.session.prompt("go")).status).toBe("aborted");

@@ -272,7 +272,7 @@ describe("the task tool", () => {
   it("stops a subagent that runs for too long", async () => {
     const { results } = await run(
       { task: "<slow>" },
-      { slow: () => turn(toolCall("bash", { command: "sleep 30" })) },
+      { slow: () => turn(toolCall("bash", { command: "sleep 630" })) },
       { settings: { "task.maxRuntimeMs": 150 } },
     );
     expect(results).toMatchObject([{ status: "timed_out", exitCode: 124 }]);
@@ -294,7 +294,7 @@ describe("the task tool", () => {
       isolated: true,
     };
     const settings = SettingsStore.inMemory({ "task.maxConcurrency": 1 });
-    const slow = () => turn(toolCall("bash", { command: "echo x > b.txt; sleep 30" }));
+    const slow = () => turn(toolCall("bash", { command: "echo x > b.txt; sleep 630" }));
     const test = await createTestSession(scenario(call, { slow }), { ...places, settings });
     const ended = test.session.prompt("go");
     await expect.poll(() => types(test.events)).toEqual(["subagent_start"]);

@@ -103,7 +103,7 @@ describe("a subagent", () => {
       script(
         [
           ["task", { task: "<one>", background: true, notify: true }],
-          turn(toolCall("bash", { command: "sleep 60" })),
+          turn(toolCall("bash", { command: "sleep 660" })),
           ["list_subagents", {}],
           ["subagent_output", { id: "call0", waitMs: 60000 }],
         ],

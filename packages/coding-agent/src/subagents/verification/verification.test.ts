@@ -140,14 +140,14 @@ describe("a verification", () => {
 
   it("lets background processes serve later commands, and ends them with the attempt", async () => {
     const { result, workspace } = await verify([
-      { name: "serve", command: "sleep 30 & echo $! > server.pid" },
-      { name: "daemon", command: "setsid sh -c 'echo $$ > daemon.pid; exec sleep 30' &" },
+      { name: "serve", command: "sleep 630 & echo $! > server.pid" },
+      { name: "daemon", command: "setsid sh -c 'echo $$ > daemon.pid; exec sleep 630' &" },
       { name: "is served", command: "sleep 0.1; kill -0 $(cat server.pid) $(cat daemon.pid)" },
     ]);
     expect(result.status).toBe("passed");
     for (const name of ["server.pid", "daemon.pid"]) {
       const pid = Number(workspace.read(name));
-      await expect.poll(() => isThere(pid)).toBe(false);
+      await expect.poll(() => isThere(pid), { timeout: 3_000 }).toBe(false);
     }
   });
 
@@ -163,7 +163,7 @@ describe("a verification", () => {
   });
 
   it("fails when a command times out, and kills all of its processes", async () => {
-    const { result } = await verify([{ command: "sleep 30 & sleep 30", timeoutMs: 50 }]);
+    const { result } = await verify([{ command: "sleep 630 & sleep 630", timeoutMs: 50 }]);
     expect(result).toMatchObject({
       status: "failed",
       commandResults: [{ timedOut: true, exitCode: 124 }],

@@ -1,4 +1,11 @@
-import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import {
+  context,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from "@opentelemetry/api";
 import {
   InMemorySpanExporter,
   NodeTracerProvider,
@@ -31,9 +38,8 @@ export interface RecordedSpans {
 /** Registers the real SDK for one test. */
 export function recordSpans(): RecordedSpans {
   const exporter = new InMemorySpanExporter();
-  const provider = new NodeTracerProvider({
-    spanProcessors: [new SimpleSpanProcessor(exporter)],
-  });
+  const started = new StartOrder(exporter);
+  const provider = new NodeTracerProvider({ spanProcessors: [started] });
   let flushes = 0;
   let isHanging = false;
   const flush = provider.forceFlush.bind(provider);
@@ -50,7 +56,7 @@ export function recordSpans(): RecordedSpans {
     await provider.shutdown();
   });
   return {
-    spans: () => exporter.getFinishedSpans().toSorted(byStart).map(seen),
+    spans: () => started.sorted(exporter.getFinishedSpans()).map(seen),
     flushes: () => flushes,
     hang: () => {
       isHanging = true;
@@ -58,10 +64,18 @@ export function recordSpans(): RecordedSpans {
   };
 }
 
-function byStart(left: ReadableSpan, right: ReadableSpan): number {
-  const [seconds, rest] = left.startTime;
-  const [otherSeconds, otherRest] = right.startTime;
-  return seconds - otherSeconds || rest - otherRest;
+/** Knows the order in which spans start: their start times are only whole milliseconds. */
+class StartOrder extends SimpleSpanProcessor {
+  readonly #ids: string[] = [];
+
+  override onStart(span: Span): void {
+    this.#ids.push(span.spanContext().spanId);
+  }
+
+  sorted(spans: readonly ReadableSpan[]): ReadableSpan[] {
+    const positionOf = (span: ReadableSpan) => this.#ids.indexOf(span.spanContext().spanId);
+    return spans.toSorted((left, right) => positionOf(left) - positionOf(right));
+  }
 }
 
 function seen(span: ReadableSpan): SeenSpan {

@@ -107,7 +107,7 @@ describe("the bash tool", () => {
 
   it("stops at the default timeout if a call has none", async () => {
     const limited = { bashTimeoutMs: 300 };
-    const error = await failure(bash("echo first; sleep 60", limited));
+    const error = await failure(bash("echo first; sleep 660", limited));
     expect(error.message).toBe(
       "first\n\nCommand timed out after 0.3 seconds. Give timeout to allow more.",
     );

@@ -93,7 +93,7 @@ describe("spawn", () => {
   });
 
   it("keeps the exit code of a command that ended by itself before its timeout", async () => {
-    const ended = await run("sleep 30 & exit 4", { timeoutMs: 300 });
+    const ended = await run("sleep 630 & exit 4", { timeoutMs: 300 });
     expect(ended).toMatchObject({ exitCode: 4 });
     expect(ended.timedOut).toBeUndefined();
   });
@@ -115,7 +115,7 @@ describe("spawn", () => {
     expect(await process.done).toMatchObject({ exitCode: 0 });
     expect(output.stdout.split("\n").sort()).toEqual(["", "child", "leader"]);
     await expect(process.kill("SIGNOTHING")).rejects.toMatchObject({ code: "failed" });
-    const other = await start({ command: "sleep 30; echo next" });
+    const other = await start({ command: "sleep 630; echo next" });
     await other.process.kill();
     expect(await other.process.done).toEqual({ exitCode: null, signal: "SIGTERM" });
     expect(other.output.stdout).toBe("");
