@@ -9,13 +9,15 @@ import { SchemaCheck } from "./schema-check.ts";
 export const binPath = fileURLToPath(new URL("../../bin/tau.js", import.meta.url));
 
 /** How a host is started. */
-interface StartOptions {
+export interface StartOptions {
   /** By default, a new place for the setup. */
   readonly place?: Place;
   /** The program and its first arguments; by default, the Node that runs the tests. */
   readonly command?: readonly string[];
   /** Whether stdout is read from the start; true by default. */
   readonly reads?: boolean;
+  /** Whether all output is kept in `stdout`; true by default. */
+  readonly keepsOutput?: boolean;
 }
 
 /**
@@ -26,10 +28,11 @@ export function startHost(
   setup: PlaceSetup = {},
   options: StartOptions = {},
 ): HostProcess & { readonly place: Place } {
-  const { place = makePlace(setup), command = [process.execPath], reads } = options;
+  const { place = makePlace(setup), command = [process.execPath], reads, keepsOutput } = options;
   const check = new SchemaCheck(place);
   const host = new HostProcess([...command, binPath, ...place.arguments], place, {
     reads,
+    keepsOutput,
     violation: (frame) => check.violation(frame),
   });
   onTestFinished(async () => {

@@ -12,7 +12,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function create(intervalMs = 25) {
+/** @param frameMs - the time that a frame takes */
+function create(intervalMs = 25, frameMs = 0) {
   const written: SessionEvent[] = [];
   const places: number[] = [];
   const drains: (() => void)[] = [];
@@ -33,6 +34,7 @@ function create(intervalMs = 25) {
         written.push(event);
         places.push(seq);
         recordFrames([event]);
+        if (frameMs > 0) vi.advanceTimersByTime(frameMs);
         return reader.whenDrained();
       },
       reader,
@@ -105,6 +107,19 @@ describe("DeltaMerger", () => {
       vi.advanceTimersByTime(30);
     }
     expect(shown()).toEqual(["text_start", "0:a", "0:b", "0:c"]);
+  });
+
+  it("rests after a frame that took long, so that long messages do not take all the time", () => {
+    const { push, shown } = create(25, 100);
+    const [start, a, b, c, d] = textBlock(["a", "b", "c", "d"]);
+    for (const event of [start, a, b]) void push(event!);
+    vi.advanceTimersByTime(299);
+    void push(c!);
+    expect(shown()).toEqual(["text_start", "0:a"]);
+    vi.advanceTimersByTime(1);
+    expect(shown()).toEqual(["text_start", "0:a", "0:bc"]);
+    void push(d!);
+    expect(shown()).toHaveLength(3);
   });
 
   it("holds back deltas for a slow reader until it has caught up", () => {

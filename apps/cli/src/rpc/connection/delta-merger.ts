@@ -35,21 +35,28 @@ export interface DeltaSink {
  */
 export const MERGE_INTERVAL_MS = 25;
 
+/**
+ * How long the next delta is held back at least, in multiples of the time that the last frame took. Otherwise, frames
+ * with a long message would take longer than the interval, and there would be one per delta.
+ */
+const REST_PER_FRAME = 3;
+
 /** The maximum held back for a slow reader; beyond it, the reply has to wait. */
 const MAX_HELD_CHARACTERS = 256 * 1024;
 
 /**
- * Merges adjacent deltas of one block while the reader is behind or the last frame is less than `intervalMs` old. A
- * frame of the full form contains the whole message, so a frame per delta would be quadratic, and in the delta form a
- * frame is longer than its delta. A block's first delta is sent at once; nothing else is delayed, merged or reordered.
- * Once much is held back, the sender has to wait, so that a stalled reader costs little memory.
+ * Merges adjacent deltas of one block while the reader is behind or the last frame is less than `intervalMs` old, or
+ * longer if it took long. A frame of the full form contains the whole message, so a frame per delta would be quadratic,
+ * and in the delta form a frame is longer than its delta. A block's first delta is sent at once; nothing else is delayed,
+ * merged or reordered. Once much is held back, the sender has to wait, so that a stalled reader costs little memory.
  */
 export class DeltaMerger {
   readonly #sink: DeltaSink;
   readonly #intervalMs: number;
   readonly #clock: FlushClock;
   #pending: Held | undefined;
-  #writtenAtMs = Number.NEGATIVE_INFINITY;
+  /** When the next delta may be written. */
+  #dueMs = Number.NEGATIVE_INFINITY;
   #isFirstOfBlock = true;
 
   constructor(sink: DeltaSink, intervalMs: number) {
@@ -92,14 +99,13 @@ export class DeltaMerger {
       return pending.text.length > MAX_HELD_CHARACTERS ? this.#wait() : undefined;
     }
     const wait = this.flush();
-    const dueMs = this.#writtenAtMs + this.#intervalMs;
-    const isFree = this.#sink.reader.isDrained && dueMs <= performance.now();
+    const isFree = this.#sink.reader.isDrained && this.#dueMs <= performance.now();
     if (this.#isFirstOfBlock || isFree) {
       this.#isFirstOfBlock = false;
       return this.#write(event, message, order);
     }
     this.#pending = { event, message, order, text: event.delta };
-    this.#clock.set(this.#flushWhenDrained, dueMs);
+    this.#clock.set(this.#flushWhenDrained, this.#dueMs);
     return wait;
   }
 
@@ -114,11 +120,18 @@ export class DeltaMerger {
   };
 
   #write(event: DeltaEvent, message: AssistantMessage, order: EventOrder): void | Promise<void> {
-    this.#writtenAtMs = performance.now();
-    return this.#sink.write(
+    const beganMs = performance.now();
+    const wait = this.#sink.write(
       { type: "message_update", message, assistantMessageEvent: event },
       order,
     );
+    const endedMs = performance.now();
+    this.#dueMs = beganMs + this.#intervalMs;
+    // A client that wants no interval wants each delta.
+    if (this.#intervalMs > 0) {
+      this.#dueMs = Math.max(this.#dueMs, endedMs + REST_PER_FRAME * (endedMs - beganMs));
+    }
+    return wait;
   }
 }
 
