@@ -41,9 +41,9 @@ export function Console({ host }: { readonly host: Host }) {
       }
       if (isTyping) return;
       const move = (by: number): void => {
-        const at = sessions.findIndex(({ sessionId }) => sessionId === shownId);
-        const next = sessions[Math.min(sessions.length - 1, Math.max(0, at + by))];
-        if (next !== undefined) void host.show(next.sessionId);
+        const rows = [...document.querySelectorAll<HTMLElement>(".sessions > ul .row")];
+        const at = rows.findIndex(({ ariaCurrent }) => ariaCurrent === "true");
+        rows[Math.min(rows.length - 1, Math.max(0, at + by))]?.click();
       };
       const press = (selector: string): void => {
         const found = document.querySelector<HTMLElement>(selector);
@@ -68,7 +68,7 @@ export function Console({ host }: { readonly host: Host }) {
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [host, sessions, shownId]);
+  }, [host]);
 
   const waiting = sessions.reduce((sum, { pendingRequests = 0 }) => sum + pendingRequests, 0);
   useEffect(() => {

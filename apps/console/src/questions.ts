@@ -58,17 +58,14 @@ export class Questions {
         if (isOpened !== true) throw new Error("the person has not opened the page");
       },
       ui: {
-        select: ({ id, title, options }) =>
-          this.#ask({ ...ofNone(id), kind: "select", params: { title, options } }),
-        confirm: ({ id, title, message }) =>
-          this.#ask({ ...ofNone(id), kind: "confirm", params: { title, message } }),
-        input: ({ id, title }) => this.#ask({ ...ofNone(id), kind: "input", params: { title } }),
-        editor: ({ id, title, prefill = "" }) =>
-          this.#ask({
-            ...ofNone(id),
-            kind: "input",
-            params: { title, text: prefill, isLong: true },
-          }),
+        select: ({ id, sessionId, title, options }) =>
+          this.#ask({ id, sessionId, kind: "select", params: { title, options } }),
+        confirm: ({ id, sessionId, title, message }) =>
+          this.#ask({ id, sessionId, kind: "confirm", params: { title, message } }),
+        input: ({ id, sessionId, title }) =>
+          this.#ask({ id, sessionId, kind: "input", params: { title } }),
+        editor: ({ id, sessionId, title, prefill: text = "" }) =>
+          this.#ask({ id, sessionId, kind: "input", params: { title, text, isLong: true } }),
       },
     };
   }
@@ -103,9 +100,4 @@ export class Questions {
       this.#onChange();
     });
   }
-}
-
-/** A dialog of an extension does not name its session. */
-function ofNone(id: string) {
-  return { id, sessionId: undefined };
 }

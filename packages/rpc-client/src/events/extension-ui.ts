@@ -1,7 +1,10 @@
 import type { ExtensionUiRequest, ExtensionUiResponse } from "@tau-agent/rpc-protocol";
 
 type Method = ExtensionUiRequest["method"];
-type RequestOf<M extends Method> = Extract<ExtensionUiRequest, { method: M }>;
+type RequestOf<M extends Method> = Extract<ExtensionUiRequest, { method: M }> & {
+  /** The session that asks, if the client has several. */
+  readonly sessionId?: string | undefined;
+};
 type Awaitable<T> = T | Promise<T>;
 
 /**
@@ -22,9 +25,11 @@ export interface ExtensionUiHandlers {
 
 /** Shows a UI request of an extension; returns the answer to send, or undefined if none is expected. */
 export async function answerUiRequest(
-  request: ExtensionUiRequest,
+  asked: ExtensionUiRequest,
   handlers: ExtensionUiHandlers,
+  sessionId: string | undefined,
 ): Promise<ExtensionUiResponse | undefined> {
+  const request = { ...asked, sessionId };
   const { id } = request;
   switch (request.method) {
     case "select":

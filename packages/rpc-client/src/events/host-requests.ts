@@ -67,7 +67,7 @@ export class HostRequestHandler {
 
   /** Shows the request as a dialog, if this client can. */
   async #show(request: HostRequestFrame): Promise<void> {
-    const { ui, send } = this.#options;
+    const { ui, send, sessionId } = this.#options;
     const { id } = request;
     try {
       if (request.method === "question") {
@@ -75,7 +75,7 @@ export class HostRequestHandler {
         return;
       }
       const dialog = asDialog(request, Date.now());
-      const answer = dialog && (await answerUiRequest(dialog, ui));
+      const answer = dialog && (await answerUiRequest(dialog, ui, sessionId));
       if (answer === undefined)
         send({ type: "host_response", id, error: { message: "not shown" } });
       else send({ type: "host_response", id, result: resultOfDialog(request, answer) });
@@ -85,13 +85,13 @@ export class HostRequestHandler {
   }
   /** Shows one dialog after the other, until all questions are answered or the request has ended. */
   async #showQuestions(request: QuestionHostRequest): Promise<void> {
-    const { ui, send } = this.#options;
+    const { ui, send, sessionId } = this.#options;
     const { id } = request;
     if (this.#shown.has(id)) return;
     this.#shown.add(id);
     const dialogs = new QuestionDialogs(request);
     while (this.#shown.has(id)) {
-      const answer = await answerUiRequest(dialogs.dialog(Date.now()), ui);
+      const answer = await answerUiRequest(dialogs.dialog(Date.now()), ui, sessionId);
       const result = dialogs.answer(answer ?? { cancelled: true });
       if (result === undefined) continue;
       if (this.#shown.delete(id)) send({ type: "host_response", id, result });

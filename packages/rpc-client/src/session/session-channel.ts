@@ -130,8 +130,9 @@ export class SessionChannel {
 
   async #showUi(request: ExtensionUiRequest): Promise<void> {
     const { connection } = this;
+    const { handlers, tag } = this.#options;
     try {
-      const answer = await answerUiRequest(request, this.#options.handlers.ui ?? {});
+      const answer = await answerUiRequest(request, handlers.ui ?? {}, tag?.sessionId);
       if (answer) connection.answerUiRequest(answer);
     } catch (error) {
       connection.answerUiRequest(cancelled(request.id));

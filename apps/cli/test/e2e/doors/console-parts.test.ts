@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it, vi } from "vitest";
@@ -120,6 +120,7 @@ it("shows subagents, jobs and dialogs of extensions", async () => {
       ...worker("<inner>", call("bash", { command: "echo inner" })),
       ...worker("delegate", call("task", { task: "<inner>", description: "looks inside" })),
       ...worker("background", call("bash", job)),
+      { repeat: true, content: "Elsewhere." },
     ],
     files: { "agent/extensions/choose.ts": extension },
   });
@@ -140,12 +141,42 @@ it("shows subagents, jobs and dialogs of extensions", async () => {
   await page.locator(".tree li .state.done").waitFor();
   await send("/choose");
   const card = page.locator(".question");
+  await card.getByRole("button", { name: "blue" }).waitFor();
+  await page.keyboard.press("Escape");
+  await startSession(page, "another");
+  await page.getByText("Elsewhere.").waitFor();
+  expect(await card.count()).toBe(0);
+  await page.locator('.sessions > ul .row[aria-current="false"]').click();
   await card.getByRole("button", { name: "blue" }).click();
   await card.getByText("Sure?").waitFor();
   await card.getByRole("button", { name: "Yes" }).click();
   await card.getByLabel("Say it").fill("now");
   await card.getByRole("button", { name: "Answer" }).click();
   await page.locator("h2", { hasText: "blue true now" }).waitFor();
+});
+
+it("moves with j and k among the sessions that the filter leaves", async () => {
+  const { link, url, place, tokenFile } = await consoleHost();
+  const client = await FrameClient.connect(url, readFileSync(tokenFile, "utf8").trim());
+  for (let id = 0; id < 10; id += 1) {
+    const cwd = join(place.folder, id % 2 === 0 ? `even-${id}` : `odd-${id}`);
+    mkdirSync(cwd);
+    client.send({ id, type: "open_session", cwd });
+  }
+  const { page, complaints } = await openConsole(link);
+  const rows = page.locator(".sessions > ul .row");
+  await expect.poll(() => rows.count()).toBe(10);
+  await page.getByLabel("Filter sessions").fill("odd");
+  await expect.poll(() => rows.count()).toBe(5);
+  await page.keyboard.press("Escape");
+  const isShown = (at: number) => rows.nth(at).and(page.locator('[aria-current="true"]')).waitFor();
+  for (const at of [0, 1, 2, 3, 4, 4]) {
+    await page.keyboard.press("j");
+    await isShown(at);
+  }
+  await page.keyboard.press("k");
+  await isShown(3);
+  expect(complaints).toEqual([]);
 });
 
 it("shows a login page with its code, and reports when the page is not opened", async () => {
