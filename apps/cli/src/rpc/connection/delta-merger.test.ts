@@ -122,6 +122,14 @@ describe("DeltaMerger", () => {
     expect(shown()).toHaveLength(3);
   });
 
+  it("rests half a second at most, as after a frame during which the process was stopped", () => {
+    const { push, shown } = create(25, 60_000);
+    const [start, a, b] = textBlock(["a", "b"]);
+    for (const event of [start, a, b]) void push(event!);
+    vi.advanceTimersByTime(500);
+    expect(shown()).toEqual(["text_start", "0:a", "0:b"]);
+  });
+
   it("holds back deltas for a slow reader until it has caught up", () => {
     const { push, state, drain, shown } = create(0);
     const [start, a, b, c, d] = textBlock(["a", "b", "c", "d"]);

@@ -40,6 +40,8 @@ export const MERGE_INTERVAL_MS = 25;
  * with a long message would take longer than the interval, and there would be one per delta.
  */
 const REST_PER_FRAME = 3;
+/** The longest such rest: a frame also takes long if the process was stopped meanwhile. */
+const MAX_REST_MS = 500;
 
 /** The maximum held back for a slow reader; beyond it, the reply has to wait. */
 const MAX_HELD_CHARACTERS = 256 * 1024;
@@ -129,7 +131,8 @@ export class DeltaMerger {
     this.#dueMs = beganMs + this.#intervalMs;
     // A client that wants no interval wants each delta.
     if (this.#intervalMs > 0) {
-      this.#dueMs = Math.max(this.#dueMs, endedMs + REST_PER_FRAME * (endedMs - beganMs));
+      const restMs = Math.min(REST_PER_FRAME * (endedMs - beganMs), MAX_REST_MS);
+      this.#dueMs = Math.max(this.#dueMs, endedMs + restMs);
     }
     return wait;
   }
