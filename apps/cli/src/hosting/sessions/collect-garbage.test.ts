@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { garbageCollection, type RestState } from "./collect-garbage.ts";
+import { garbageCollection } from "./collect-garbage.ts";
 
 const registry = new FinalizationRegistry((onGone: () => void) => onGone());
 
@@ -11,30 +11,37 @@ function collected(): Promise<void> {
 it("collects what sessions have left once none of them works", async () => {
   const isGone = collected();
   let asked = 0;
-  garbageCollection()(() => {
+  garbageCollection()(0, () => {
     asked += 1;
-    return "empty";
+    return false;
   });
   await isGone;
   expect(asked).toBe(1);
+});
+
+it("collects once half of the sessions are closed", async () => {
+  const isGone = collected();
+  const onRest = garbageCollection();
+  for (const open of [1, 2, 1]) onRest(open, () => false);
+  await isGone;
 });
 
 it("asks again when another session comes to rest, and not for the one before", async () => {
   const isGone = collected();
   const onRest = garbageCollection();
   const asked: string[] = [];
-  const ask = (name: string, state: RestState) => () => {
+  const ask = (name: string, isWorking: boolean) => () => {
     asked.push(name);
-    return state;
+    return isWorking;
   };
-  onRest(ask("first", "empty"));
+  onRest(0, ask("first", false));
   await new Promise<void>((resolve) => {
-    onRest(() => {
+    onRest(0, () => {
       resolve();
-      return ask("second", "working")();
+      return ask("second", true)();
     });
   });
-  onRest(ask("third", "idle"));
+  onRest(0, ask("third", false));
   await isGone;
   expect(asked).toEqual(["second", "third"]);
 });

@@ -6,27 +6,30 @@ const QUIET_MS = 500;
 /** Less garbage is not worth a pause of idle sessions, which is longer the more the host keeps. */
 const [WORTHWHILE_SHARE, WORTHWHILE_BYTES] = [0.25, 16 * 1024 * 1024];
 
-export type RestState = "working" | "idle" | "empty";
-
 /**
  * Makes V8 collect garbage once no session works. V8 collects only while a program allocates: idle sessions
  * would keep two or three times the memory that they need, and each wave of sessions would leave the host
  * larger than the one before (rows `many-sessions`).
  *
- * @returns a function to call whenever a session has come to rest or has been closed, with a function that
- *   tells whether a session works, and whether there is any
+ * @returns a function to call whenever a session has been opened or closed or has come to rest, with the
+ *   number of open sessions, and a function that tells whether one of them works
  */
-export function garbageCollection(): (restState: () => RestState) => void {
+export function garbageCollection(): (open: number, isWorking: () => boolean) => void {
   let timer: NodeJS.Timeout | undefined;
   let kept = 0;
+  /** The most open sessions since the last collection. */
+  let most = 0;
   const isMuch = () => usedBytes() >= kept * (1 + WORTHWHILE_SHARE) + WORTHWHILE_BYTES;
-  return (restState) => {
+  return (open, isWorking) => {
+    most = Math.max(most, open);
     clearTimeout(timer);
     timer = setTimeout(() => {
-      const state = restState();
-      if (state === "working" || (state === "idle" && !isMuch())) return;
+      // A wave of sessions leaves less garbage than one may, but each leaves some.
+      const areMostClosed = open <= most / 2;
+      if (isWorking() || !(areMostClosed || isMuch())) return;
       collect();
       kept = usedBytes();
+      most = open;
     }, QUIET_MS).unref();
   };
 }

@@ -10,7 +10,6 @@ import {
 import { within } from "@tau-agent/system";
 import type { Host } from "../../rpc/handlers/contexts.ts";
 import type { ClientPlace } from "./client-place.ts";
-import type { RestState } from "./collect-garbage.ts";
 import {
   HostedSession,
   type HostedSessionOptions,
@@ -40,8 +39,8 @@ export interface ManySessions {
   readonly openSession: OpenSession;
   /** The policy, which no session can widen. */
   readonly policy: AgentSession["policy"];
-  /** Called when a session's work ends or a session is closed; the function describes all of them. */
-  readonly onRest: (restState: () => RestState) => void;
+  /** Called when a session is opened or closed or its work ends, with the number of sessions, and whether one works. */
+  readonly onRest: (open: number, isWorking: () => boolean) => void;
   readonly describeSandbox: () => Promise<SandboxInfo>;
   readonly listSaved: () => Promise<readonly object[]>;
   /** Starts a session in its own process; undefined to keep all sessions in this one. */
@@ -238,7 +237,7 @@ export class SessionPool implements Host {
     await hosted.end();
     hosted.dismiss(reason, except);
     this.#sessions.delete(hosted.sessionId);
-    this.#options.many?.onRest(this.#restState);
+    this.#noteRest();
     // After the response.
     setImmediate(() => this.onClosed());
   }
@@ -286,10 +285,12 @@ export class SessionPool implements Host {
     return { sessions: [...sessions, ...isolated.flat()] };
   }
 
-  readonly #restState = (): RestState => {
-    if (this.#opening.size > 0 || this.sessions.some(({ isBusy }) => isBusy)) return "working";
-    return this.#sessions.size === 0 ? "empty" : "idle";
-  };
+  #noteRest(): void {
+    this.#options.many?.onRest(this.#sessions.size, this.#isWorking);
+  }
+
+  readonly #isWorking = (): boolean =>
+    this.#opening.size > 0 || this.sessions.some(({ isBusy }) => isBusy);
 
   async #host(
     sessionId: string,
@@ -316,7 +317,7 @@ export class SessionPool implements Host {
       createRing,
       graceMs,
       idleMs,
-      onRest: many && (() => many.onRest(this.#restState)),
+      onRest: many && (() => this.#noteRest()),
       onIdle:
         many &&
         (() => {
@@ -324,7 +325,7 @@ export class SessionPool implements Host {
         }),
     });
     this.#sessions.set(sessionId, hosted);
-    many?.onRest(this.#restState);
+    this.#noteRest();
     return hosted;
   }
 
