@@ -79,3 +79,4 @@ export {
   type StreamResult,
   stream,
 } from "./stream.ts";
+export { Connections } from "./transport/connections.ts";

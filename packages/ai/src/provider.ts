@@ -92,7 +92,10 @@ export interface StreamOptions {
    * vendor allows and is not used. Only for models for which `renewalTokens` returns a number.
    */
   readonly renewsCache?: boolean | undefined;
-  /** By default, the global `fetch`; replace it for recording, proxies and tests. */
+  /**
+   * For recording, proxies and tests. By default, the connections of the stream function, or the global `fetch` if that
+   * was replaced. A provider always receives one.
+   */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /**
    * Limit from sending the request to the first event of the reply, in ms; headers, comments and pings do not

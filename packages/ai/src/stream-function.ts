@@ -4,6 +4,7 @@ import type { Context, StreamOptions } from "./provider.ts";
 import type { ProviderTable } from "./providers.ts";
 import type { AssemblerOptions, StreamResult } from "./reply/assemble.ts";
 import type { WireSchemas } from "./request/wire-schemas.ts";
+import type { Connections } from "./transport/connections.ts";
 
 /**
  * A reply while it streams. Iterate over it for events; the generator's return value is the result. It never
@@ -24,4 +25,6 @@ export interface CreateStreamOptions extends AssemblerOptions {
   readonly providers?: ProviderTable | undefined;
   /** A cache of tool schemas that stream functions can share; by default, each has its own. */
   readonly schemas?: WireSchemas | undefined;
+  /** Connections to models that stream functions can share; by default, each has its own. */
+  readonly connections?: Connections | undefined;
 }

@@ -5,6 +5,7 @@ import { nameProvider } from "./name-provider.ts";
 import type { Context, Delta, Provider, Reducer, StreamOptions } from "./provider.ts";
 import { builtInProviders, LoadedProviders } from "./providers.ts";
 import { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
+import { GatheredText } from "./reply/gathered-text.ts";
 import { NamedCalls } from "./reply/named-calls.ts";
 import { ReplyGuard } from "./reply-guard.ts";
 import { ToolFitter } from "./request/fit-tools.ts";
@@ -13,6 +14,8 @@ import { fitContext } from "./request/history.ts";
 import { InputEstimate } from "./request/input-estimate.ts";
 import { Memo } from "./request/memo.ts";
 import type { AssistantStream, CreateStreamOptions, StreamFunction } from "./stream-function.ts";
+import { Connections } from "./transport/connections.ts";
+import { defaultFetch, HttpTransport } from "./transport/http-transport.ts";
 import type { Read } from "./transport/reply.ts";
 
 /**
@@ -22,8 +25,14 @@ import type { Read } from "./transport/reply.ts";
 export function createReplyStream(options: CreateStreamOptions = {}): StreamFunction {
   const providers = new LoadedProviders({ ...builtInProviders, ...options.providers });
   const tools = new ToolFitter(options.schemas);
-  const kept = { history: new Memo(), estimate: new InputEstimate(), tools };
-  return (model, context, request) => run({ model, context, request, providers, options, ...kept });
+  const { connections = new Connections() } = options;
+  const transport = connections.transport(() => new HttpTransport());
+  const kept = { history: new Memo(), estimate: new InputEstimate(), tools, transport };
+  return (model, context, given) => {
+    const request =
+      given.fetch === undefined ? { ...given, fetch: defaultFetch(transport) } : given;
+    return run({ model, context, request, providers, options, ...kept });
+  };
 }
 
 interface Run {
@@ -36,6 +45,7 @@ interface Run {
   readonly history: Memo;
   readonly estimate: InputEstimate;
   readonly tools: ToolFitter;
+  readonly transport: HttpTransport;
   /** Whether this is the retry after the vendor refused the first output limit. */
   readonly isSecondTry?: boolean;
 }
@@ -46,9 +56,11 @@ const defaultIdleTimeoutMs = 300_000;
 const silence = "The model went silent";
 
 async function* run(task: Run): AssistantStream {
-  const { model, request } = task;
+  const { model, request, transport } = task;
   const { secrets = [], apiKey = "" } = request;
   const assembler = new Assembler(model, { ...task.options, secrets: [apiKey, ...secrets] });
+  const gathered = new GatheredText();
+  const rest = () => gathered.release().flatMap((text) => assembler.push(text));
   const guard = new ReplyGuard(request.signal);
   let provider: Provider | undefined;
   let sent: StreamOptions | undefined;
@@ -60,11 +72,16 @@ async function* run(task: Run): AssistantStream {
     const chunks = await open(task, provider, encoded, guard);
     const read = chunks.read ?? ((resolve, reject) => void chunks.next().then(resolve, reject));
     const reduce = provider.reduce(model);
-    const take = (delta: Delta) => assembler.push(withOwnName(delta, ownNames));
+    const take = (delta: Delta) => {
+      const own = withOwnName(delta, ownNames);
+      if (!transport.gathers && !gathered.isHeld) return assembler.push(own);
+      return gathered.take(own).flatMap((complete) => assembler.push(complete));
+    };
     let hasBegun = false;
     for (;;) {
       let chunk = takeNext(chunks, guard);
       if (chunk === undefined) {
+        if (gathered.isHeld) for (const event of rest()) yield event;
         const reading = guard.read(read);
         const next = await (assembler.hasStopped ? endQuietly(reading, guard) : reading);
         if (next.done) break;
@@ -82,6 +99,7 @@ async function* run(task: Run): AssistantStream {
       if (provider.endsAtStop) break;
       guard.watch(afterStopMs, "");
     }
+    yield* rest();
     const { events, result } = assembler.finish();
     const smaller = withSmallerLimit(task, result.error, sent, assembler);
     if (smaller !== undefined) return yield* run(smaller);
@@ -96,6 +114,7 @@ async function* run(task: Run): AssistantStream {
     const place = { ...model, baseUrl };
     const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), place, request);
     guard.cancel();
+    yield* rest();
     const smaller = withSmallerLimit(task, error, sent, assembler);
     if (smaller !== undefined) return yield* run(smaller);
     const { events, result } = assembler.fail(error);

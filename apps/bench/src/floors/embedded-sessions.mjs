@@ -3,13 +3,14 @@
  * each session, as the floor does.
  */
 import { createInterface } from "node:readline";
-import { createAgentSession } from "@tau-agent/coding-agent";
+import { createAgentSession, SessionSharing } from "@tau-agent/coding-agent";
 import { createLineOutput } from "./line-output.mjs";
 import { updateOf } from "./read-deltas.mjs";
 
 const send = createLineOutput((text) => process.stdout.write(text));
 /** @type {Map<string, import("@tau-agent/coding-agent").AgentSession>} */
 const sessions = new Map();
+const sharing = new SessionSharing();
 let opened = 0;
 
 /** @param {string} cwd */
@@ -23,6 +24,7 @@ async function open(cwd) {
     agentDirectory: process.env.PI_CODING_AGENT_DIR,
     provider: "bench",
     model: "bench",
+    sharing,
   });
   session.subscribe((event) => {
     if (event.type !== "message_update") return;

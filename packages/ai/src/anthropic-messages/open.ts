@@ -5,7 +5,6 @@ import { vendorFetch } from "../fetch.ts";
 import { isCopilot } from "../github-copilot/is-copilot.ts";
 import type { StreamOptions } from "../provider.ts";
 import { RequestMemory } from "../request/request-memory.ts";
-import { defaultFetch } from "../transport/http-transport.ts";
 import { betasOf, isLoginToken } from "./betas.ts";
 import { readEvents } from "./events.ts";
 import { isAnthropicHost } from "./host.ts";
@@ -30,7 +29,7 @@ export async function openStream(
     ...model.headers,
     ...options.headers,
   });
-  const { fetch = defaultFetch(memory.transport) } = options;
+  const { fetch = globalThis.fetch } = options;
   // The SDK appends /v1 itself.
   const baseUrl = model.baseUrl.replace(/\/(?:v1\/?)?$/, "");
   const body = memory.body(request, "messages", options);

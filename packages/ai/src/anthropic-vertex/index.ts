@@ -6,7 +6,6 @@ import type { AnthropicRequest } from "../anthropic-messages/wire-types.ts";
 import type { Provider } from "../provider.ts";
 import { LastMade } from "../request/last-made.ts";
 import { RequestMemory } from "../request/request-memory.ts";
-import { defaultFetch } from "../transport/http-transport.ts";
 import { keyOf, vertexHeaders } from "../vertex/vertex-auth.ts";
 import { vertexAddress, vertexPlace } from "../vertex/vertex-place.ts";
 import { onVertex } from "./model.ts";
@@ -23,7 +22,7 @@ export function createAnthropicVertex(): Provider<AnthropicRequest, RawMessageSt
     api: "anthropic-vertex",
     encode: (model, context, options) => messages.encode(onVertex(model), context, options),
     async open(model, request, options) {
-      const { environment = {}, fetch = defaultFetch(memory.transport) } = options;
+      const { environment = {}, fetch = globalThis.fetch } = options;
       const { baseUrl } = vertexPlace(model, environment, keyOf(options));
       const auth = await vertexHeaders({ baseUrl, options, fetch, clients });
       const given = { ...auth, ...model.headers, ...options.headers };

@@ -11,7 +11,6 @@ import { guardRedirects } from "../fetch.ts";
 import type { Environment, StreamOptions } from "../provider.ts";
 import { RequestMemory } from "../request/request-memory.ts";
 import { HeaderList } from "../transport/header-list.ts";
-import { defaultFetch } from "../transport/http-transport.ts";
 import { bytesOf, makeResponse } from "../transport/reply.ts";
 import { refuseWebPage } from "../web-page.ts";
 import { identityOf } from "./credentials.ts";
@@ -30,7 +29,7 @@ export async function openStream(
   options: StreamOptions,
   memory: RequestMemory = new RequestMemory(),
 ): Promise<AsyncIterable<ConverseStreamOutput>> {
-  const { environment = {}, fetch = defaultFetch(memory.transport), signal } = options;
+  const { environment = {}, fetch = globalThis.fetch, signal } = options;
   const place = await placeOf(model, environment);
   const headers = { ...model.headers, ...options.headers };
   const parts = [place.endpoint, place.region, options.apiKey, awsOf(environment)];

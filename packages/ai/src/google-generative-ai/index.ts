@@ -10,7 +10,7 @@ export function createGoogleGenerativeAi(): Provider<GoogleRequest, GoogleChunk>
   return {
     api: "google-generative-ai",
     encode: (model, context, options) => encodeRequest(model, context, options, memory),
-    open: (model, request, options) => openStream(model, request, options, memory),
+    open: openStream,
     reduce: createReducer,
     classify,
     // The rest of the 20 MB limit for a request is reserved for everything else.

@@ -5,9 +5,7 @@ import { ProviderError } from "../errors.ts";
 import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 import { quietly } from "../quietly.ts";
-import { RequestMemory } from "../request/request-memory.ts";
 import { HeaderList } from "../transport/header-list.ts";
-import { defaultFetch } from "../transport/http-transport.ts";
 import { bytesOf, makeResponse, only } from "../transport/reply.ts";
 import { type ServerEvent, ServerEvents } from "../transport/server-events.ts";
 import { classifyResponse } from "./errors.ts";
@@ -21,9 +19,8 @@ export async function openStream(
   model: Model,
   request: GoogleRequest,
   options: StreamOptions,
-  memory: RequestMemory = new RequestMemory(),
 ): Promise<AsyncIterable<GoogleChunk>> {
-  const { fetch = defaultFetch(memory.transport) } = options;
+  const { fetch = globalThis.fetch } = options;
   const key = options.apiKey ? { "x-goog-api-key": options.apiKey } : {};
   const headers = { ...key, ...model.headers, ...options.headers };
   const { baseUrl } = model;

@@ -5,7 +5,6 @@ import { createReducer, type GoogleChunk } from "../google-generative-ai/respons
 import type { Provider } from "../provider.ts";
 import { LastMade } from "../request/last-made.ts";
 import { RequestMemory } from "../request/request-memory.ts";
-import { defaultFetch } from "../transport/http-transport.ts";
 import { keyOf, vertexHeaders } from "../vertex/vertex-auth.ts";
 import { vertexAddress, vertexPlace } from "../vertex/vertex-place.ts";
 
@@ -17,7 +16,7 @@ export function createGoogleVertex(): Provider<GoogleRequest, GoogleChunk> {
     api: "google-vertex",
     encode: (model, context, options) => encodeRequest(model, context, options, memory),
     async open(model, request, options) {
-      const { environment = {}, fetch = defaultFetch(memory.transport) } = options;
+      const { environment = {}, fetch = globalThis.fetch } = options;
       const { baseUrl } = vertexPlace(model, environment, keyOf(options));
       const auth = await vertexHeaders({ baseUrl, options, fetch, clients });
       const headers = { ...auth, ...model.headers, ...options.headers };

@@ -5,7 +5,6 @@ import { vendorFetch } from "../fetch.ts";
 import type { StreamOptions } from "../provider.ts";
 import type { RequestMemory } from "../request/request-memory.ts";
 import { HeaderList } from "../transport/header-list.ts";
-import { defaultFetch } from "../transport/http-transport.ts";
 import { bytesOf, makeResponse, only } from "../transport/reply.ts";
 import { endOfReply, ServerEvents } from "../transport/server-events.ts";
 
@@ -30,7 +29,7 @@ export function clientFor(
     model.headers ?? {},
     options.headers ?? {},
   );
-  const { fetch = defaultFetch(memory.transport) } = options;
+  const { fetch = globalThis.fetch } = options;
   return memory.client.get(["openai", model.baseUrl, fetch, JSON.stringify(headers)], () =>
     createClient(model.baseUrl, vendorFetch(fetch, headers)),
   );

@@ -1,5 +1,4 @@
 import type { StreamOptions, ToolDefinition } from "../provider.ts";
-import { HttpTransport } from "../transport/http-transport.ts";
 import { GrowingJson } from "./growing-json.ts";
 import { LastMade } from "./last-made.ts";
 import { Memo } from "./memo.ts";
@@ -19,8 +18,6 @@ export class RequestMemory {
   readonly #body = new GrowingJson();
   /** The tools of the last request; a weak reference, because most sessions are idle. */
   #tools: WeakRef<EncodedTools> | undefined;
-  /** The HTTP transport; connections stay open between requests. */
-  readonly transport: HttpTransport = new HttpTransport();
   /** The vendor's client, created from server, key and headers. */
   readonly client: LastMade = new LastMade();
 

@@ -2,6 +2,7 @@ import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node
 import type { Readable } from "node:stream";
 import { urlToHttpOptions } from "node:url";
 import { HeaderList } from "./header-list.ts";
+import { ReadPace } from "./read-pace.ts";
 import { type ByteSource, makeResponse } from "./reply.ts";
 
 type Fetch = typeof globalThis.fetch;
@@ -35,6 +36,7 @@ const idleMs = 4_000;
  */
 export class HttpTransport {
   readonly #clients = new Map<string, Client>();
+  readonly #pace = new ReadPace();
   /** The last target: almost every request of a session goes to the same URL. */
   #last: { readonly url: string; readonly target: Target } | undefined;
 
@@ -46,8 +48,13 @@ export class HttpTransport {
     }
     const target = this.#targetOf(String(input));
     signal?.throwIfAborted();
-    return exchange(target, init);
+    return exchange(target, init, this.#pace);
   };
+
+  /** Whether replies are so many that deltas of each gather before they are read. */
+  get gathers(): boolean {
+    return this.#pace.gathers;
+  }
 
   #targetOf(url: string): Target {
     if (this.#last?.url !== url) {
@@ -86,7 +93,7 @@ function connect(protocol: string): Client {
   return { request, agent: new Agent({ keepAlive: true, timeout: idleMs }) };
 }
 
-function exchange({ client, place }: Target, init: RequestInit): Promise<Response> {
+function exchange({ client, place }: Target, init: RequestInit, pace: ReadPace): Promise<Response> {
   const { method = "GET", signal } = init;
   const given = new HeaderList(init.headers);
   if (!given.has("accept")) given.set("accept", "*/*");
@@ -106,9 +113,10 @@ function exchange({ client, place }: Target, init: RequestInit): Promise<Respons
     sent.once("response", (reply) => {
       const letGo = (): void => signal?.removeEventListener("abort", abort);
       reply.once("end", letGo).once("close", letGo);
+      const followed = pace.follow(reply);
       openBody(reply).then((body) => {
         const { statusCode: status = 0, statusMessage: statusText = "" } = reply;
-        const source = createBodySource(body, signal ?? undefined);
+        const source = createBodySource(body, signal ?? undefined, followed);
         resolve(makeResponse({ status, statusText, headers: headersOf(reply), body: source }));
       }, reject);
     });
@@ -162,7 +170,11 @@ async function openBody(reply: IncomingMessage): Promise<Readable> {
  * Reads a stream piece by piece, without delay. Listening to `data` delivers pieces as they arrive; `read()`
  * would take a separate turn of the event loop for each (rows `many-sessions`).
  */
-function createBodySource(stream: Readable, signal: AbortSignal | undefined): ByteSource {
+function createBodySource(
+  stream: Readable,
+  signal: AbortSignal | undefined,
+  gathers: () => boolean,
+): ByteSource {
   let arrived: Buffer[] = [];
   let size = 0;
   let asked: Parameters<ByteSource["read"]> | undefined;
@@ -193,7 +205,9 @@ function createBodySource(stream: Readable, signal: AbortSignal | undefined): By
   stream.on("data", (piece: Buffer) => {
     arrived.push(piece);
     size += piece.length;
-    answer();
+    // One read has several chunks of a body, or several records of TLS, and each arrives by itself.
+    if (!gathers()) answer();
+    else if (arrived.length === 1) setImmediate(answer);
     if (size > mostWaitingBytes) stream.pause();
   });
   stream.on("end", end).on("close", end);

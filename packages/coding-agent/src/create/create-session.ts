@@ -1,5 +1,5 @@
 import { type AgentTool, withReadOnly } from "@tau-agent/agent";
-import { createStream, type StreamFunction } from "@tau-agent/ai";
+import type { StreamFunction } from "@tau-agent/ai";
 import { noteModel, resumedModel, type SessionLog } from "@tau-agent/sessions/log";
 import {
   type Diagnostic,
@@ -191,8 +191,8 @@ function streamOf(
   { surroundings: { options, registry, extensions } }: SessionDraft,
   telemetry: Awaited<ReturnType<typeof createTelemetry>>,
 ): StreamFunction {
-  const { schemas } = options.sharing;
-  const stream = extensions?.opened?.system.stream ?? options.stream ?? createStream({ schemas });
+  const { sharing, stream: given = sharing.createStream() } = options;
+  const stream = extensions?.opened?.system.stream ?? given;
   const allowed: StreamFunction = (model, ...request) => {
     registry.requireModel(model);
     return stream(model, ...request);

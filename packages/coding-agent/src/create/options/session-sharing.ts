@@ -1,4 +1,4 @@
-import { WireSchemas } from "@tau-agent/ai";
+import { Connections, createStream, type StreamFunction, WireSchemas } from "@tau-agent/ai";
 import { McpPool } from "@tau-agent/mcp";
 import { KeptModels } from "@tau-agent/models";
 import { type KnownKeys, LastKept, type ProtectedFiles } from "@tau-agent/system";
@@ -8,7 +8,7 @@ import { FolderTurns } from "../../durability/folder-turns.ts";
 /**
  * What sessions with the same object share: MCP servers whose entries say `stateless`, the language servers of a
  * folder, and, with `durability: "effects"`, the order in which changing calls of a folder run. They also share the
- * content of unchanged files, and the schemas of tools.
+ * content of unchanged files, the schemas of tools, and the connections to models.
  */
 export class SessionSharing {
   readonly mcpPool = new McpPool();
@@ -17,5 +17,11 @@ export class SessionSharing {
   readonly keptModels = new KeptModels();
   readonly knownKeys = new LastKept<KnownKeys>();
   readonly protectedFiles = new LastKept<ProtectedFiles>();
-  readonly schemas = new WireSchemas();
+  readonly #schemas = new WireSchemas();
+  readonly #connections = new Connections();
+
+  /** A session's function that sends requests to models. */
+  createStream(): StreamFunction {
+    return createStream({ schemas: this.#schemas, connections: this.#connections });
+  }
 }

@@ -1,5 +1,4 @@
 import { win32 } from "node:path";
-import { createStream } from "@tau-agent/ai";
 import { SessionError } from "@tau-agent/rpc-protocol/plain";
 import { type Diagnostic, openOutput } from "@tau-agent/system";
 import { discoverExtensions, type PackageFinder } from "../../extensions/load/discover.ts";
@@ -130,7 +129,7 @@ export class SessionExtensions {
     const { workingFolder, settings, registry, environment, processes } = this.#base;
     const { disk, sandboxed } = this.#base;
     const workspace = sandboxed.workspace ?? this.#base.workspace;
-    const { sharing, stream = createStream({ schemas: sharing.schemas }) } = this.#base.options;
+    const { sharing, stream = sharing.createStream() } = this.#base.options;
     const [{ OpenExtensions }, hostModules] = await Promise.all([
       import("../../extensions/open-extensions.ts"),
       options.hostModules(),
