@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { type IncomingMessage, get as plainGet, createServer as plainServer } from "node:http";
 import { get as secureGet, createServer as secureServer } from "node:https";
 import { type AddressInfo, Socket } from "node:net";
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { ReadPace } from "./read-pace.ts";
@@ -142,5 +143,23 @@ describe("ReadPace", () => {
     expect(pace.gathers).toBe(false);
     follow(pace, 50);
     expect(pace.gathers).toBe(true);
+  });
+
+  it("reads a connection again once its reply has ended", () => {
+    const pace = new ReadPace();
+    follow(pace, 99);
+    let reads = 0;
+    const socket = new Readable({
+      read: () => {
+        reads += 1;
+      },
+    });
+    const reply = Object.assign(new EventEmitter(), { socket }) as unknown as IncomingMessage;
+    pace.follow(reply)();
+    expect(socket.push("last")).toBe(false);
+    socket.read();
+    expect(reads).toBe(0);
+    reply.emit("end");
+    expect(reads).toBe(1);
   });
 });

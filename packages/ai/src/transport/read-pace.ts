@@ -17,7 +17,7 @@ const togetherMs = 5;
 export class ReadPace {
   readonly #sockets = new WeakMap<Socket, PacedSocket>();
   #replies = 0;
-  #resting: (() => void)[] = [];
+  #resting: PacedSocket[] = [];
   #restingSince = Number.NEGATIVE_INFINITY;
 
   /** Whether deltas gather now. */
@@ -35,8 +35,11 @@ export class ReadPace {
     this.#replies += 1;
     let hasEnded = false;
     const end = (): void => {
-      if (!hasEnded) this.#replies -= 1;
+      if (hasEnded) return;
       hasEnded = true;
+      this.#replies -= 1;
+      // The next reply on this connection must not wait for the rest of this one.
+      socket.wake();
     };
     reply.once("end", end).once("close", end);
     return () => {
@@ -50,23 +53,23 @@ export class ReadPace {
   #paced(socket: Socket): PacedSocket {
     let paced = this.#sockets.get(socket);
     if (paced === undefined) {
-      paced = new PacedSocket(socket, (wake) => this.#rest(wake));
+      paced = new PacedSocket(socket, (resting) => this.#rest(resting));
       this.#sockets.set(socket, paced);
     }
     return paced;
   }
 
-  #rest(wake: () => void): void {
+  #rest(socket: PacedSocket): void {
     const now = performance.now();
     if (now - this.#restingSince > togetherMs) {
       this.#restingSince = now;
-      const resting: (() => void)[] = [];
+      const resting: PacedSocket[] = [];
       this.#resting = resting;
       setTimeout(() => {
-        for (const each of resting) each();
+        for (const each of resting) each.wake();
       }, restMs);
     }
-    this.#resting.push(wake);
+    this.#resting.push(socket);
   }
 }
 
@@ -76,16 +79,16 @@ export class ReadPace {
  */
 class PacedSocket {
   readonly #socket: Socket;
-  readonly #rest: (wake: () => void) => void;
+  readonly #onRest: (socket: PacedSocket) => void;
   readonly #push: Socket["push"];
   readonly #read: Socket["_read"];
   #restsNext = false;
   #isResting = false;
   #wasAsked = false;
 
-  constructor(socket: Socket, rest: (wake: () => void) => void) {
+  constructor(socket: Socket, onRest: (socket: PacedSocket) => void) {
     this.#socket = socket;
-    this.#rest = rest;
+    this.#onRest = onRest;
     this.#push = socket.push;
     this.#read = socket._read;
     // What a stream defines for this: nothing is read after `push` returned false, until `_read` is called.
@@ -98,13 +101,21 @@ class PacedSocket {
     this.#restsNext = true;
   }
 
+  /** Reads again, if it rests. */
+  wake(): void {
+    this.#isResting = false;
+    if (!this.#wasAsked) return;
+    this.#wasAsked = false;
+    if (!this.#socket.destroyed) this.#read.call(this.#socket, 0);
+  }
+
   #pushed(piece: unknown, encoding: BufferEncoding | undefined): boolean {
     const goesOn = this.#push.call(this.#socket, piece, encoding);
     if (!this.#restsNext) return goesOn;
     this.#restsNext = false;
     if (this.#isResting || piece === null) return goesOn;
     this.#isResting = true;
-    this.#rest(this.#wake);
+    this.#onRest(this);
     return false;
   }
 
@@ -112,11 +123,4 @@ class PacedSocket {
     if (this.#isResting) this.#wasAsked = true;
     else this.#read.call(this.#socket, size);
   }
-
-  readonly #wake = (): void => {
-    this.#isResting = false;
-    if (!this.#wasAsked) return;
-    this.#wasAsked = false;
-    if (!this.#socket.destroyed) this.#read.call(this.#socket, 0);
-  };
 }
