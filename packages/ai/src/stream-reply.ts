@@ -60,7 +60,7 @@ async function* run(task: Run): AssistantStream {
   const { secrets = [], apiKey = "" } = request;
   const assembler = new Assembler(model, { ...task.options, secrets: [apiKey, ...secrets] });
   const gathered = new GatheredText();
-  const rest = () => gathered.release().flatMap((text) => assembler.push(text));
+  const heldEvents = () => gathered.release().flatMap((text) => assembler.push(text));
   const guard = new ReplyGuard(request.signal);
   let provider: Provider | undefined;
   let sent: StreamOptions | undefined;
@@ -81,7 +81,7 @@ async function* run(task: Run): AssistantStream {
     for (;;) {
       let chunk = takeNext(chunks, guard);
       if (chunk === undefined) {
-        if (gathered.isHeld) for (const event of rest()) yield event;
+        if (gathered.isHeld) for (const event of heldEvents()) yield event;
         const reading = guard.read(read);
         const next = await (assembler.hasStopped ? endQuietly(reading, guard) : reading);
         if (next.done) break;
@@ -99,7 +99,7 @@ async function* run(task: Run): AssistantStream {
       if (provider.endsAtStop) break;
       guard.watch(afterStopMs, "");
     }
-    yield* rest();
+    yield* heldEvents();
     const { events, result } = assembler.finish();
     const smaller = withSmallerLimit(task, result.error, sent, assembler);
     if (smaller !== undefined) return yield* run(smaller);
@@ -114,7 +114,7 @@ async function* run(task: Run): AssistantStream {
     const place = { ...model, baseUrl };
     const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), place, request);
     guard.cancel();
-    yield* rest();
+    yield* heldEvents();
     const smaller = withSmallerLimit(task, error, sent, assembler);
     if (smaller !== undefined) return yield* run(smaller);
     const { events, result } = assembler.fail(error);

@@ -191,8 +191,8 @@ function streamOf(
   { surroundings: { options, registry, extensions } }: SessionDraft,
   telemetry: Awaited<ReturnType<typeof createTelemetry>>,
 ): StreamFunction {
-  const { sharing, stream: given = sharing.createStream() } = options;
-  const stream = extensions?.opened?.system.stream ?? given;
+  const opened = extensions?.opened?.system.stream;
+  const stream = opened ?? options.stream ?? options.sharing.createStream();
   const allowed: StreamFunction = (model, ...request) => {
     registry.requireModel(model);
     return stream(model, ...request);

@@ -24,7 +24,7 @@ export function garbageCollection(): (open: number, isWorking: () => boolean) =>
     most = Math.max(most, open);
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // A wave of sessions leaves less garbage than one may, but each leaves some.
+      // What closed sessions leave may not be much, but it adds up over many.
       const areMostClosed = open <= most / 2;
       if (isWorking() || !(areMostClosed || isMuch())) return;
       collect();
