@@ -64,6 +64,7 @@ export { redactSecrets } from "./redact-secrets.ts";
 export { type RepeatedRequests, repeatedRequests } from "./repeated-requests.ts";
 export { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
 export { emptyUsage } from "./reply/empty-usage.ts";
+export type { OnReplyEvent, RelayReply } from "./reply/reply-output.ts";
 export { appendsTools } from "./request/appends-tools.ts";
 export { type DocumentSource, type DocumentText, takesDocuments } from "./request/documents.ts";
 export { type HistoryOptions, prepareContext } from "./request/history.ts";

@@ -65,6 +65,15 @@ export class ReplyGuard {
     });
   }
 
+  /** Extends the time limit by the time that work takes, because meanwhile nobody waits for the vendor. */
+  pause(work: Promise<void> | undefined): Promise<void> | undefined {
+    if (work === undefined) return undefined;
+    this.#pausedSince ??= performance.now();
+    return work.then(() => {
+      if (this.#failure === undefined) this.#resume();
+    });
+  }
+
   /** Restarts the time limit; undefined and 0 remove it. */
   watch(timeoutMs: number | undefined, what: string): void {
     this.#limit = { timeoutMs: timeoutMs ?? 0, what };

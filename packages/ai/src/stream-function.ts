@@ -3,6 +3,7 @@ import type { Model } from "@tau-agent/rpc-protocol/messages";
 import type { Context, StreamOptions } from "./provider.ts";
 import type { ProviderTable } from "./providers.ts";
 import type { AssemblerOptions, StreamResult } from "./reply/assemble.ts";
+import type { RelayReply } from "./reply/reply-output.ts";
 import type { WireSchemas } from "./request/wire-schemas.ts";
 import type { Connections } from "./transport/connections.ts";
 
@@ -10,7 +11,10 @@ import type { Connections } from "./transport/connections.ts";
  * A reply while it streams. Iterate over it for events; the generator's return value is the result. It never
  * throws: a failure or an abort ends with an `error` event and a message with that stop reason.
  */
-export type AssistantStream = AsyncGenerator<AssistantMessageEvent, StreamResult, void>;
+export interface AssistantStream extends AsyncGenerator<AssistantMessageEvent, StreamResult, void> {
+  /** Streams the reply to a function, instead of being iterated over: an event then costs no promise. */
+  readonly relay?: RelayReply | undefined;
+}
 
 /** Sends a context to a model. {@link stream} is an implementation; embedders may supply another. */
 export type StreamFunction = (

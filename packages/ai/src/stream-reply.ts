@@ -2,36 +2,44 @@ import type { AssistantMessage, Model, ToolCall } from "@tau-agent/rpc-protocol/
 import { classifyFailure, isProviderError, ProviderError } from "./errors.ts";
 import { requestHeaders } from "./github-copilot/request-headers.ts";
 import { nameProvider } from "./name-provider.ts";
-import type { Context, Delta, Provider, Reducer, StreamOptions } from "./provider.ts";
+import type { Context, Provider, StreamOptions } from "./provider.ts";
 import { builtInProviders, LoadedProviders } from "./providers.ts";
-import { Assembler, type AssemblerOptions } from "./reply/assemble.ts";
-import { GatheredText } from "./reply/gathered-text.ts";
+import { Assembler, type AssemblerOptions, type StreamResult } from "./reply/assemble.ts";
+import { type ChunkIterator, eachChunk } from "./reply/each-chunk.ts";
 import { NamedCalls } from "./reply/named-calls.ts";
+import { ReplyEvents } from "./reply/reply-events.ts";
+import { type OnReplyEvent, ReplyOutput, type Work } from "./reply/reply-output.ts";
 import { ReplyGuard } from "./reply-guard.ts";
 import { ToolFitter } from "./request/fit-tools.ts";
 import { fittingLimit } from "./request/fitting-limit.ts";
 import { fitContext } from "./request/history.ts";
 import { InputEstimate } from "./request/input-estimate.ts";
 import { Memo } from "./request/memo.ts";
-import type { AssistantStream, CreateStreamOptions, StreamFunction } from "./stream-function.ts";
+import type { CreateStreamOptions, StreamFunction } from "./stream-function.ts";
 import { Connections } from "./transport/connections.ts";
 import { defaultFetch, HttpTransport } from "./transport/http-transport.ts";
-import type { Read } from "./transport/reply.ts";
+
+/** Streams the reply to a request; see {@link StreamFunction} and {@link RelayReply}. */
+export type ReplyFunction = (
+  onEvent: OnReplyEvent,
+  ...request: Parameters<StreamFunction>
+) => Promise<StreamResult>;
 
 /**
  * Creates the function that streams replies: the pipeline from context to request, and from the vendor's
  * events to ours. {@link createStream} loads this module with the first request.
  */
-export function createReplyStream(options: CreateStreamOptions = {}): StreamFunction {
+export function createReplies(options: CreateStreamOptions = {}): ReplyFunction {
   const providers = new LoadedProviders({ ...builtInProviders, ...options.providers });
   const tools = new ToolFitter(options.schemas);
   const { connections = new Connections() } = options;
   const transport = connections.transport(() => new HttpTransport());
   const kept = { history: new Memo(), estimate: new InputEstimate(), tools, transport };
-  return (model, context, given) => {
+  return (onEvent, model, context, given) => {
     const request =
       given.fetch === undefined ? { ...given, fetch: defaultFetch(transport) } : given;
-    return run({ model, context, request, providers, options, ...kept });
+    const output = new ReplyOutput(onEvent);
+    return run({ model, context, request, providers, options, output, ...kept });
   };
 }
 
@@ -46,6 +54,7 @@ interface Run {
   readonly estimate: InputEstimate;
   readonly tools: ToolFitter;
   readonly transport: HttpTransport;
+  readonly output: ReplyOutput;
   /** Whether this is the retry after the vendor refused the first output limit. */
   readonly isSecondTry?: boolean;
 }
@@ -55,70 +64,70 @@ const afterStopMs = 1_000;
 const defaultIdleTimeoutMs = 300_000;
 const silence = "The model went silent";
 
-async function* run(task: Run): AssistantStream {
-  const { model, request, transport } = task;
+async function run(task: Run): Promise<StreamResult> {
+  const { model, request, transport, output } = task;
   const { secrets = [], apiKey = "" } = request;
   const assembler = new Assembler(model, { ...task.options, secrets: [apiKey, ...secrets] });
-  const gathered = new GatheredText();
-  const heldEvents = () => gathered.release().flatMap((text) => assembler.push(text));
   const guard = new ReplyGuard(request.signal);
+  let replyEvents: ReplyEvents | undefined;
+  const release = (): Work => output.pass(replyEvents?.release() ?? []);
   let provider: Provider | undefined;
   let sent: StreamOptions | undefined;
   try {
-    if (task.isSecondTry !== true) yield assembler.start();
+    if (task.isSecondTry !== true) await output.pass([assembler.start()]);
     provider = await guard.wait(() => task.providers.load(model));
     const { encoded, ownNames, namedCalls, options } = encode(task, provider);
     sent = options;
     const chunks = await open(task, provider, encoded, guard);
-    const read = chunks.read ?? ((resolve, reject) => void chunks.next().then(resolve, reject));
+    const { endsAtStop } = provider;
     const reduce = provider.reduce(model);
-    const take = (delta: Delta) => {
-      const own = withOwnName(delta, ownNames);
-      if (!transport.gathers && !gathered.isHeld) return assembler.push(own);
-      return gathered.take(own).flatMap((complete) => assembler.push(complete));
+    const gathers = (): boolean => transport.gathers;
+    const received = new ReplyEvents({ reduce, assembler, ownNames, namedCalls, gathers });
+    replyEvents = received;
+    const passOn = (chunk: unknown): Work => {
+      if (guard.failure !== undefined) return undefined;
+      const { events, error } = received.of(chunk);
+      if (assembler.hasStopped && !endsAtStop) guard.watch(afterStopMs, "");
+      const work = output.pass(events);
+      if (error === undefined) return guard.pause(work);
+      return Promise.resolve(work).then(() => Promise.reject(error));
     };
     let hasBegun = false;
-    for (;;) {
-      let chunk = takeNext(chunks, guard);
-      if (chunk === undefined) {
-        if (gathered.isHeld) for (const event of heldEvents()) yield event;
-        const reading = guard.read(read);
-        const next = await (assembler.hasStopped ? endQuietly(reading, guard) : reading);
-        if (next.done) break;
-        chunk = next.value;
-      }
+    const onChunk = (chunk: unknown): Work => {
       hasBegun ||= !isSignOfLife(chunk);
       if (hasBegun) guard.watch(idleLimit(request), silence);
       const seen = request.onStreamEvent?.(chunk);
-      if (seen) await guard.wait(() => seen);
-      for (const delta of readChunk(reduce, chunk)) {
-        // Not `yield*`, which creates another promise per event (row "text stream of 16 000 deltas").
-        for (const event of namedCalls?.read(delta)?.flatMap(take) ?? take(delta)) yield event;
-      }
-      if (!assembler.hasStopped) continue;
-      if (provider.endsAtStop) break;
-      guard.watch(afterStopMs, "");
-    }
-    yield* heldEvents();
+      return seen ? seen.then(() => passOn(chunk)) : passOn(chunk);
+    };
+    const hasEnded = () =>
+      guard.failure !== undefined || (assembler.hasStopped && endsAtStop === true);
+    const reader = { onChunk, onPause: () => guard.pause(release()), hasEnded };
+    const reading = guard.read<void>((...ended) => eachChunk(chunks, reader, ...ended));
+    await reading.catch((error: unknown) => {
+      // After the terminal event, errors no longer matter.
+      if (!assembler.hasStopped || guard.hasUserAborted) throw error;
+    });
+    await release();
     const { events, result } = assembler.finish();
     const smaller = withSmallerLimit(task, result.error, sent, assembler);
-    if (smaller !== undefined) return yield* run(smaller);
+    if (smaller !== undefined) return await run(smaller);
     const isKept = result.error === undefined && request.renewsCache !== true;
     if (isKept) provider.remember?.(encoded, result.message);
     guard.drain(chunks, afterStopMs);
-    yield* events;
+    await output.pass(events);
     return result;
   } catch (thrown) {
+    guard.cancel();
+    await output.ready();
     const placed = placedModel(model, request);
     const baseUrl = provider?.address?.(placed, request) ?? placed.baseUrl;
     const place = { ...model, baseUrl };
     const error = nameProvider(asProviderError(guard.failure ?? thrown, provider), place, request);
-    guard.cancel();
-    yield* heldEvents();
+    await release();
     const smaller = withSmallerLimit(task, error, sent, assembler);
-    if (smaller !== undefined) return yield* run(smaller);
+    if (smaller !== undefined) return await run(smaller);
     const { events, result } = assembler.fail(error);
-    yield* events;
+    await output.pass(events);
     return result;
   } finally {
     guard.release();
@@ -199,15 +208,6 @@ function placedModel(model: Model, { baseUrl }: StreamOptions): Model {
   return baseUrl === undefined ? model : { ...model, baseUrl };
 }
 
-/**
- * `take` saves a promise for each chunk of a burst (row "text stream of 16 000 deltas"), `read` one for each
- * chunk that is waited for (rows `many-sessions`).
- */
-type ChunkIterator = AsyncIterator<unknown, undefined> & {
-  take?(): unknown;
-  readonly read?: Read<unknown>;
-};
-
 function idleLimit({ idleTimeoutMs = defaultIdleTimeoutMs }: StreamOptions): number {
   return idleTimeoutMs;
 }
@@ -219,55 +219,6 @@ function idleLimit({ idleTimeoutMs = defaultIdleTimeoutMs }: StreamOptions): num
 function isSignOfLife(chunk: unknown): boolean {
   if (typeof chunk !== "object" || chunk === null) return true;
   return "type" in chunk && (chunk.type === "ping" || chunk.type === "keepalive");
-}
-
-/** Restores the tool's own name; only the vendor sees the converted one. */
-function withOwnName(delta: Delta, ownNames: ReadonlyMap<string, string>): Delta {
-  if (delta.type !== "tool_call" || delta.name === undefined) return delta;
-  return { ...delta, name: ownNames.get(delta.name) ?? delta.name };
-}
-
-/** A reducer fails only on undocumented input, and a retry may return readable input. */
-function readChunk(reduce: Reducer<unknown>, chunk: unknown): Iterable<Delta> {
-  try {
-    const deltas = reduce(chunk);
-    // An array can be read without a generator (rows `many-sessions`).
-    return Array.isArray(deltas) ? deltas : readDeltas(deltas);
-  } catch (error) {
-    throw unreadable(error);
-  }
-}
-
-function* readDeltas(deltas: Iterable<Delta>): Iterable<Delta> {
-  try {
-    yield* deltas;
-  } catch (error) {
-    throw unreadable(error);
-  }
-}
-
-function unreadable(error: unknown): unknown {
-  if (!(error instanceof TypeError || error instanceof RangeError)) return error;
-  const message = `The server sent an event that cannot be read: ${error.message}`;
-  return new ProviderError({ code: "overloaded", message, cause: error });
-}
-
-/** A chunk that has already arrived, if the stream can tell; nothing after a reply has failed. */
-function takeNext(chunks: ChunkIterator, guard: ReplyGuard): unknown {
-  return guard.failure === undefined ? chunks.take?.() : undefined;
-}
-
-/** After the terminal event, errors no longer matter. */
-async function endQuietly(
-  reading: Promise<IteratorResult<unknown>>,
-  guard: ReplyGuard,
-): Promise<IteratorResult<unknown>> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (guard.hasUserAborted) throw error;
-    return { done: true, value: undefined };
-  }
 }
 
 function asProviderError(error: unknown, provider: Provider | undefined): ProviderError {

@@ -237,6 +237,45 @@ describe("stream", () => {
     expect(message.usage.input).toBe(5);
   });
 
+  it("keeps a complete reply if what follows its terminal event cannot be read", async () => {
+    const reduce = () => (chunk: unknown) => {
+      if (chunk === usage) throw new TypeError("odd");
+      return [chunk as Delta];
+    };
+    const usage: Delta = { type: "usage", tokens: { input: 5 } };
+    const load = async () => providerOf(() => from(text, stop, usage), { reduce });
+    const { message, error } = await finish(run(load));
+    expect(error).toBeUndefined();
+    expect(message.content).toEqual([{ type: "text", text: "Hi" }]);
+  });
+
+  it("passes on what a chunk says before it cannot be read", async () => {
+    const reduce = () =>
+      function* () {
+        yield text;
+        throw new TypeError("odd");
+      };
+    const { types, error } = await finish(
+      run(async () => providerOf(() => from(text), { reduce })),
+    );
+    expect(types).toEqual(["start", "text_start", "text_delta", "error"]);
+    expect(error?.message).toContain("odd");
+  });
+
+  it("passes on nothing more if it is aborted while a stream event is handled", async () => {
+    const controller = new AbortController();
+    const onStreamEvent = async () => {
+      controller.abort();
+      await later(5);
+    };
+    const { signal } = controller;
+    const load = async () => providerOf(() => from(text, stop));
+    const { types, error } = await finish(run(load, { signal, onStreamEvent }));
+    await later(10);
+    expect(types).toEqual(["start", "error"]);
+    expect(error).toMatchObject({ code: "aborted" });
+  });
+
   it("ends at once if nothing can follow, and reads the rest in the background", async () => {
     let isRead = false;
     async function* chunks(): AsyncGenerator<Delta> {

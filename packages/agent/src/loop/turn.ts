@@ -1,5 +1,5 @@
 import type { AssistantStream, Context } from "@tau-agent/ai";
-import type { AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
+import type { AgentEvent, AssistantMessageEvent } from "@tau-agent/rpc-protocol/events";
 import type {
   AgentMessage,
   AssistantMessage,
@@ -33,6 +33,8 @@ interface WatchedReply {
   readonly tools: ModelRequest["tools"];
   readonly stoppedBy?: ReplyWatch | undefined;
 }
+
+type MessageUpdate = Extract<AgentEvent, { type: "message_update" }>;
 
 /** Adds the input, calls the model and runs its tools. */
 export async function runTurn(
@@ -161,37 +163,54 @@ async function relay(
   { watch, calls }: { readonly watch: ReplyWatch | undefined; readonly calls: RealCalls },
 ): Promise<Omit<WatchedReply, "tools">> {
   const progress = new ReplyProgress();
+  // A promise only if it is needed, because each event would cost some (rows `many-sessions`).
+  const pass = (streamed: AssistantMessageEvent): Promise<void> | undefined => {
+    const event = calls.event(streamed);
+    if (event.type === "done" || event.type === "error" || watch?.signal.aborted) return undefined;
+    const update: MessageUpdate = {
+      type: "message_update",
+      message: event.partial,
+      assistantMessageEvent: event,
+    };
+    const work = progress.hasStarted ? run.options.emit(update) : beginReply(run, update);
+    const look = () => {
+      progress.add(event);
+      return watch?.look(event);
+    };
+    return work ? work.then(look) : look();
+  };
+  const end = await readStream(stream, pass, (error) => thrownReply(run, progress, error));
+  // An abort of the run takes precedence, even over a reply that is being stopped.
+  const stoppedBy = watch?.signal.aborted && !run.signal.aborted ? watch : undefined;
+  const received = calls.message(end.message);
+  const ended = stoppedBy?.conclude(received) ?? received;
+  const message = await finishReply(run, ended, progress.hasStarted);
+  return { reply: stoppedBy ? { message } : { ...end, message }, stoppedBy };
+}
+
+/** Passes on the events of a stream; returns its result, or what its error is turned into. */
+async function readStream(
+  stream: AssistantStream,
+  pass: (event: AssistantMessageEvent) => Promise<void> | undefined,
+  onError: (error: unknown) => Reply,
+): Promise<Reply> {
+  if (stream.relay !== undefined) return stream.relay(pass);
   for (;;) {
     let step: IteratorResult<AssistantMessageEvent, Reply>;
-    // Inline, because a separate function would cost promises for each event (rows `many-sessions`).
     try {
       step = await stream.next();
     } catch (error) {
-      step = { done: true, value: thrownReply(run, progress, error) };
+      return onError(error);
     }
-    if (step.done) {
-      // An abort of the run takes precedence, even over a reply that is being stopped.
-      const stoppedBy = watch?.signal.aborted && !run.signal.aborted ? watch : undefined;
-      const received = calls.message(step.value.message);
-      const ended = stoppedBy?.conclude(received) ?? received;
-      const message = await finishReply(run, ended, progress.hasStarted);
-      return { reply: stoppedBy ? { message } : { ...step.value, message }, stoppedBy };
-    }
-    const event: AssistantMessageEvent = calls.event(step.value);
-    if (event.type === "done" || event.type === "error" || watch?.signal.aborted) continue;
-    const message = event.partial;
-    const started = progress.hasStarted;
-    const wait = started
-      ? run.options.emit({ type: "message_update", message, assistantMessageEvent: event })
-      : run.options.emit({ type: "message_start", message });
-    if (wait) await wait;
-    if (!started && event.type !== "start") {
-      await emit(run, { type: "message_update", message, assistantMessageEvent: event });
-    }
-    progress.add(event);
-    const look = watch?.look(event);
-    if (look) await look;
+    if (step.done) return step.value;
+    await pass(step.value);
   }
+}
+
+/** A reply starts with its message; its first event follows if it says more. */
+async function beginReply(run: Run, update: MessageUpdate): Promise<void> {
+  await emit(run, { type: "message_start", message: update.message });
+  if (update.assistantMessageEvent.type !== "start") await emit(run, update);
 }
 
 /** A stream that throws after its start still ends what clients have seen begin. */

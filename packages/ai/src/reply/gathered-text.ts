@@ -13,24 +13,25 @@ export class GatheredText {
 
   /** Takes a delta and returns those that are complete; text is held back until something else comes. */
   take(delta: Delta): readonly Delta[] {
-    if (!isText(delta)) return [...this.release(), delta];
     const held = this.#text;
-    if (held?.type !== delta.type || held.key !== delta.key) {
-      const complete = this.release();
-      this.#text = delta;
-      return complete;
+    if (!isText(delta)) {
+      this.#text = undefined;
+      return held === undefined ? [delta] : [held, delta];
     }
-    this.#text = { ...held, text: held.text + delta.text };
-    return [];
+    const isMore = held !== undefined && held.type === delta.type && held.key === delta.key;
+    this.#text = isMore ? { ...held, text: held.text + delta.text } : delta;
+    return isMore || held === undefined ? nothing : [held];
   }
 
   /** Returns the text that was held back. */
   release(): readonly Delta[] {
     const held = this.#text;
     this.#text = undefined;
-    return held === undefined ? [] : [held];
+    return held === undefined ? nothing : [held];
   }
 }
+
+const nothing: readonly Delta[] = [];
 
 /** Vendors send anything, but only texts can be joined. */
 function isText(delta: Delta): delta is TextDelta {

@@ -2,7 +2,7 @@ import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node
 import type { Readable } from "node:stream";
 import { urlToHttpOptions } from "node:url";
 import { HeaderList } from "./header-list.ts";
-import { ReadPace } from "./read-pace.ts";
+import { type FollowedReply, ReadPace } from "./read-pace.ts";
 import { type ByteSource, makeResponse } from "./reply.ts";
 
 type Fetch = typeof globalThis.fetch;
@@ -68,7 +68,7 @@ export class HttpTransport {
   #clientFor(protocol: string): Client {
     let client = this.#clients.get(protocol);
     if (client === undefined) {
-      client = connect(protocol);
+      client = connect(protocol, this.#pace);
       this.#clients.set(protocol, client);
     }
     return client;
@@ -82,7 +82,7 @@ export function defaultFetch(transport: HttpTransport): Fetch {
 
 const nodeFetch = globalThis.fetch;
 
-function connect(protocol: string): Client {
+function connect(protocol: string, pace: ReadPace): Client {
   if (protocol !== "https:" && protocol !== "http:") {
     throw new TypeError("fetch failed", { cause: new Error(`unknown scheme ${protocol}`) });
   }
@@ -90,7 +90,9 @@ function connect(protocol: string): Client {
   const { request, Agent } = process.getBuiltinModule(
     protocol === "https:" ? "node:https" : "node:http",
   );
-  return { request, agent: new Agent({ keepAlive: true, timeout: idleMs }) };
+  const agent = new Agent({ keepAlive: true, timeout: idleMs });
+  pace.applyTo(agent);
+  return { request, agent };
 }
 
 function exchange({ client, place }: Target, init: RequestInit, pace: ReadPace): Promise<Response> {
@@ -173,7 +175,7 @@ async function openBody(reply: IncomingMessage): Promise<Readable> {
 function createBodySource(
   stream: Readable,
   signal: AbortSignal | undefined,
-  gathers: () => boolean,
+  followed: FollowedReply,
 ): ByteSource {
   let arrived: Buffer[] = [];
   let size = 0;
@@ -206,8 +208,7 @@ function createBodySource(
     arrived.push(piece);
     size += piece.length;
     // One read has several chunks of a body, or several records of TLS, and each arrives by itself.
-    if (!gathers()) answer();
-    else if (arrived.length === 1) setImmediate(answer);
+    followed(answer);
     if (size > mostWaitingBytes) stream.pause();
   });
   stream.on("end", end).on("close", end);

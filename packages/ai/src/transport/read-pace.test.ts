@@ -1,10 +1,14 @@
 import { EventEmitter, once } from "node:events";
-import { type IncomingMessage, get as plainGet, createServer as plainServer } from "node:http";
-import { get as secureGet, createServer as secureServer } from "node:https";
-import { type AddressInfo, Socket } from "node:net";
-import { Readable } from "node:stream";
+import {
+  type IncomingMessage,
+  Agent as PlainAgent,
+  get as plainGet,
+  createServer as plainServer,
+} from "node:http";
+import { Agent as SecureAgent, get as secureGet, createServer as secureServer } from "node:https";
+import { type AddressInfo, type OnReadOpts, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { ReadPace } from "./read-pace.ts";
 
 const closing: (() => void)[] = [];
@@ -18,8 +22,10 @@ type Send = (write: (text: string) => void) => Promise<void>;
 const psk = { ciphers: "PSK", maxVersion: "TLSv1.2" } as const;
 const key = Buffer.alloc(32, 1);
 
-/** The reply of a server that sends its body as `send` does. */
-async function request(protocol: "http" | "https", send: Send): Promise<IncomingMessage> {
+type Protocol = "http" | "https";
+
+/** Requests replies over one connection from a server that sends their bodies as `send` does. */
+async function connect(pace: ReadPace, protocol: Protocol, send: Send) {
   const listener: Parameters<typeof plainServer>[1] = (_, response) => {
     response.flushHeaders();
     void send((text) => response.write(text)).then(() => response.end());
@@ -29,16 +35,28 @@ async function request(protocol: "http" | "https", send: Send): Promise<Incoming
       ? plainServer(listener)
       : secureServer({ ...psk, pskCallback: () => key }, listener);
   await once(server.listen(0, "127.0.0.1"), "listening");
+  const options = { keepAlive: true, maxSockets: 1 };
+  const agent = protocol === "http" ? new PlainAgent(options) : new SecureAgent(options);
+  pace.applyTo(agent);
   closing.push(() => {
+    agent.destroy();
     server.closeAllConnections();
     server.close();
   });
   const url = `${protocol}://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const pskCallback = () => ({ psk: key, identity: "test" });
   const secured = { ...psk, pskCallback, checkServerIdentity: () => undefined };
-  const asked = protocol === "http" ? plainGet(url) : secureGet(url, secured);
-  const [reply] = (await once(asked, "response")) as [IncomingMessage];
-  return reply;
+  return async (): Promise<IncomingMessage> => {
+    const asked =
+      protocol === "http" ? plainGet(url, { agent }) : secureGet(url, { agent, ...secured });
+    const [reply] = (await once(asked, "response")) as [IncomingMessage];
+    return reply;
+  };
+}
+
+async function request(pace: ReadPace, protocol: Protocol, send: Send): Promise<IncomingMessage> {
+  const ask = await connect(pace, protocol, send);
+  return ask();
 }
 
 /** Lets a pace follow so many replies of which nothing arrives; the function ends them. */
@@ -53,23 +71,18 @@ function follow(pace: ReadPace, count: number): () => void {
   };
 }
 
-/** Reads a body, and counts the turns of the event loop in which pieces of it arrived. */
+/** Reads a body, and counts how often pieces of it were passed on. */
 async function read(pace: ReadPace, reply: IncomingMessage, onText?: () => void) {
   const followed = pace.follow(reply);
   let text = "";
   let reads = 0;
-  let hasTurned = true;
+  const passOn = (): void => {
+    reads += 1;
+    onText?.();
+  };
   reply.setEncoding("utf8").on("data", (piece: string) => {
     text += piece;
-    if (hasTurned) {
-      reads += 1;
-      setImmediate(() => {
-        hasTurned = true;
-      });
-    }
-    hasTurned = false;
-    followed();
-    onText?.();
+    followed(passOn);
   });
   await once(reply, "end");
   return { text, reads };
@@ -79,7 +92,7 @@ describe.each(["http", "https"] as const)("ReadPace over %s", (protocol) => {
   it("reads what gathered of each of many replies", async () => {
     const pace = new ReadPace();
     follow(pace, 99);
-    const reply = await request(protocol, async (write) => {
+    const reply = await request(pace, protocol, async (write) => {
       for (let count = 0; count < 40; count += 1) {
         write(`${count} `);
         await sleep(5);
@@ -95,7 +108,7 @@ describe.each(["http", "https"] as const)("ReadPace over %s", (protocol) => {
     const pace = new ReadPace();
     follow(pace, 90);
     const seen = new EventEmitter();
-    const reply = await request(protocol, async (write) => {
+    const reply = await request(pace, protocol, async (write) => {
       await sleep(20);
       for (let count = 0; count < 10; count += 1) {
         const arrived = once(seen, "text");
@@ -111,7 +124,7 @@ describe.each(["http", "https"] as const)("ReadPace over %s", (protocol) => {
   it("ends a connection that rests", async () => {
     const pace = new ReadPace();
     follow(pace, 99);
-    const reply = await request(protocol, async (write) => {
+    const reply = await request(pace, protocol, async (write) => {
       for (;;) {
         write("x");
         await sleep(5);
@@ -121,8 +134,7 @@ describe.each(["http", "https"] as const)("ReadPace over %s", (protocol) => {
     const followed = pace.follow(reply);
     await new Promise<void>((resolve) => {
       reply.once("data", () => {
-        followed();
-        resolve();
+        followed(resolve);
       });
     });
     reply.on("error", () => undefined).destroy();
@@ -148,18 +160,38 @@ describe("ReadPace", () => {
   it("reads a connection again once its reply has ended", () => {
     const pace = new ReadPace();
     follow(pace, 99);
-    let reads = 0;
-    const socket = new Readable({
-      read: () => {
-        reads += 1;
-      },
-    });
+    const resume = vi.fn();
+    const socket = Object.assign(new Socket(), { resume });
+    const agent = new PlainAgent();
+    agent.createConnection = (options) => Object.assign(socket, options);
+    pace.applyTo(agent);
+    agent.createConnection({});
+    const { onread } = socket as unknown as { onread: OnReadOpts };
     const reply = Object.assign(new EventEmitter(), { socket }) as unknown as IncomingMessage;
-    pace.follow(reply)();
-    expect(socket.push("last")).toBe(false);
-    socket.read();
-    expect(reads).toBe(0);
+    const followed = pace.follow(reply);
+    socket.on("data", () => followed(() => undefined));
+
+    resume.mockClear();
+    expect(onread.callback(1, new Uint8Array(1))).toBe(false);
+    socket.resume();
+    expect(resume).not.toHaveBeenCalled();
     reply.emit("end");
-    expect(reads).toBe(1);
+    expect(resume).toHaveBeenCalledOnce();
+  });
+
+  it("reads a connection again that was paused while it rested", async () => {
+    const pace = new ReadPace();
+    follow(pace, 99);
+    const reply = await request(pace, "http", async (write) => {
+      for (let count = 0; count < 20; count += 1) {
+        write("x");
+        await sleep(5);
+      }
+    });
+    reply.once("data", () => {
+      reply.pause();
+      setTimeout(() => reply.resume(), 60);
+    });
+    expect((await read(pace, reply)).text).toHaveLength(20);
   });
 });

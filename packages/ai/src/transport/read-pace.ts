@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { Agent, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
 /** From this number of replies on, a core that reads each delta by itself is half busy (rows `many-sessions`). */
@@ -6,6 +6,9 @@ const manyReplies = 100;
 
 /** How long nothing is read after a read; shorter than what a reader of text notices as a pause. */
 const restMs = 46;
+
+/** To be called for each piece of a reply: calls `passOn` now, or once for all pieces that were read together. */
+export type FollowedReply = (passOn: () => void) => void;
 
 /** Sockets that were read within this time are read again together. */
 const togetherMs = 5;
@@ -15,9 +18,11 @@ const togetherMs = 5;
  * the same for a read of several. Of few replies, each delta is read when it arrives.
  */
 export class ReadPace {
-  readonly #sockets = new WeakMap<Socket, PacedSocket>();
+  readonly #connections = new WeakMap<Socket, PacedConnection>();
+  /** What each read fills; the HTTP parser copies what it passes on. */
+  #buffer: Buffer | undefined;
   #replies = 0;
-  #resting: PacedSocket[] = [];
+  #resting: PacedConnection[] = [];
   #restingSince = Number.NEGATIVE_INFINITY;
 
   /** Whether deltas gather now. */
@@ -25,13 +30,34 @@ export class ReadPace {
     return this.#replies >= manyReplies;
   }
 
-  /**
-   * Counts a reply until it has ended.
-   *
-   * @returns a function to call after each piece of it, which returns whether to wait for more pieces of this read
-   */
-  follow(reply: IncomingMessage): () => boolean {
-    const socket = this.#paced(reply.socket);
+  /** Lets an agent's connections be read at this pace. */
+  applyTo(agent: Agent): void {
+    const connect = agent.createConnection;
+    agent.createConnection = (options, callback) => {
+      const connection = new PacedConnection((resting) => this.#rest(resting));
+      this.#buffer ??= Buffer.allocUnsafeSlow(64 * 1024);
+      const buffer = this.#buffer;
+      const onread = {
+        buffer,
+        callback: (length: number) => connection.read(buffer.subarray(0, length)),
+      };
+      const socket = connect.call(
+        agent,
+        { ...options, onread } as typeof options,
+        callback,
+      ) as Socket;
+      this.#connections.set(socket, connection);
+      connection.open(socket);
+      return socket;
+    };
+  }
+
+  /** Counts a reply until it has ended. */
+  follow(reply: IncomingMessage): FollowedReply {
+    const { socket } = reply;
+    const connection = this.#connections.get(socket);
+    // Otherwise, each read restarts the timer that closes idle connections; the agent sets it once the reply has ended.
+    socket.setTimeout(0);
     this.#replies += 1;
     let hasEnded = false;
     const end = (): void => {
@@ -39,31 +65,30 @@ export class ReadPace {
       hasEnded = true;
       this.#replies -= 1;
       // The next reply on this connection must not wait for the rest of this one.
-      socket.wake();
+      connection?.wake();
     };
     reply.once("end", end).once("close", end);
-    return () => {
-      if (!this.gathers || hasEnded) return false;
-      socket.rest();
-      return true;
+    let isDue = false;
+    return (passOn) => {
+      if (!this.gathers || hasEnded) {
+        passOn();
+        return;
+      }
+      connection?.rest();
+      if (isDue) return;
+      isDue = true;
+      setImmediate(() => {
+        isDue = false;
+        passOn();
+      });
     };
   }
 
-  /** A connection serves one reply after another. */
-  #paced(socket: Socket): PacedSocket {
-    let paced = this.#sockets.get(socket);
-    if (paced === undefined) {
-      paced = new PacedSocket(socket, (resting) => this.#rest(resting));
-      this.#sockets.set(socket, paced);
-    }
-    return paced;
-  }
-
-  #rest(socket: PacedSocket): void {
+  #rest(socket: PacedConnection): void {
     const now = performance.now();
     if (now - this.#restingSince > togetherMs) {
       this.#restingSince = now;
-      const resting: PacedSocket[] = [];
+      const resting: PacedConnection[] = [];
       this.#resting = resting;
       setTimeout(() => {
         for (const each of resting) each.wake();
@@ -74,26 +99,28 @@ export class ReadPace {
 }
 
 /**
- * A socket that can rest after a read. Meanwhile its bytes stay in the kernel, so that they take one read, one call of
- * the HTTP parser, and so on. `pause` would not do: a paused stream reads on until its buffer is full.
+ * A connection that can rest after a read. Meanwhile its bytes stay in the kernel, so that they take one read, one
+ * call of the HTTP parser, and so on.
  */
-class PacedSocket {
-  readonly #socket: Socket;
-  readonly #onRest: (socket: PacedSocket) => void;
-  readonly #push: Socket["push"];
-  readonly #read: Socket["_read"];
+class PacedConnection {
+  readonly #onRest: (connection: PacedConnection) => void;
+  #socket: Socket | undefined;
   #restsNext = false;
   #isResting = false;
-  #wasAsked = false;
 
-  constructor(socket: Socket, onRest: (socket: PacedSocket) => void) {
-    this.#socket = socket;
+  constructor(onRest: (connection: PacedConnection) => void) {
     this.#onRest = onRest;
-    this.#push = socket.push;
-    this.#read = socket._read;
-    // What a stream defines for this: nothing is read after `push` returned false, until `_read` is called.
-    socket.push = (piece, encoding) => this.#pushed(piece, encoding);
-    socket._read = (size) => this.#asked(size);
+  }
+
+  /** Takes the socket, whose reader asks for more after each piece by resuming it. */
+  open(socket: Socket): void {
+    this.#socket = socket;
+    const { resume } = socket;
+    socket.resume = () => {
+      if (this.#isResting && !socket.isPaused()) return socket;
+      this.#isResting = false;
+      return resume.call(socket);
+    };
   }
 
   /** Rests after the current read. */
@@ -103,24 +130,22 @@ class PacedSocket {
 
   /** Reads again, if it rests. */
   wake(): void {
-    this.#isResting = false;
-    if (!this.#wasAsked) return;
-    this.#wasAsked = false;
-    if (!this.#socket.destroyed) this.#read.call(this.#socket, 0);
-  }
-
-  #pushed(piece: unknown, encoding: BufferEncoding | undefined): boolean {
-    const goesOn = this.#push.call(this.#socket, piece, encoding);
-    if (!this.#restsNext) return goesOn;
     this.#restsNext = false;
-    if (this.#isResting || piece === null) return goesOn;
-    this.#isResting = true;
-    this.#onRest(this);
-    return false;
+    if (!this.#isResting) return;
+    this.#isResting = false;
+    const socket = this.#socket;
+    if (socket !== undefined && !socket.destroyed && !socket.isPaused()) socket.resume();
   }
 
-  #asked(size: number): void {
-    if (this.#isResting) this.#wasAsked = true;
-    else this.#read.call(this.#socket, size);
+  /** Passes on what was read; false stops reading. */
+  read(bytes: Uint8Array): boolean {
+    this.#socket?.emit("data", bytes);
+    if (!this.#restsNext) return true;
+    this.#restsNext = false;
+    if (!this.#isResting) {
+      this.#isResting = true;
+      this.#onRest(this);
+    }
+    return false;
   }
 }
