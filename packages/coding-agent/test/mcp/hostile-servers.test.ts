@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { AgentSession } from "../../src/session/agent-session.ts";
 import {
   callTool,
+  diagnosticTexts,
   fixtureEntry,
   fixtureTool,
   fixtureTools,
@@ -168,7 +169,7 @@ describe("a server that offers invalid tools", () => {
     });
     const session = await workspace().openReady();
     expect(mcpNames(session)).toEqual(["mcp__one__twice", "mcp__one__good"]);
-    expect(session.diagnostics.map(({ message }) => message)).toEqual([
+    expect(diagnosticTexts(session)).toEqual([
       expect.stringMatching(/"union" that is left out: .*anyOf/),
       expect.stringMatching(/"twice" that is left out: the server has another/),
       expect.stringMatching(/"array" that is left out/),

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentSession } from "../../src/session/agent-session.ts";
 import {
   callTool,
+  diagnosticTexts,
   fixtureEntry,
   fixtureTool,
   fixtureTools,
@@ -287,7 +288,7 @@ describe("a server's request to the user", () => {
       session.requests.attach({ answers: () => true, open: () => true, closed: () => {} });
       const asked = { message: "Go", mode: "url", url, elicitationId: "1" };
       expect(textOf(await callTool(session, "mcp__one__ask", asked))).toBe('{"action":"cancel"}');
-      expect(session.diagnostics.map(({ message }) => message)).toEqual([
+      expect(diagnosticTexts(session)).toEqual([
         expect.stringContaining("neither https nor on this machine"),
       ]);
     },

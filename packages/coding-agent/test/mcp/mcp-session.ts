@@ -124,3 +124,8 @@ export async function callTool(
 export function textOf({ content }: ToolResult): string {
   return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
+
+/** The texts of a session's diagnostics, without that of a busy machine: the session waits for a server. */
+export function diagnosticTexts({ diagnostics }: AgentSession): string[] {
+  return diagnostics.filter(({ code }) => code !== "mcp_waiting").map(({ message }) => message);
+}
