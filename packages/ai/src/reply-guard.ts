@@ -20,7 +20,8 @@ export class ReplyGuard {
   #deadline = Number.POSITIVE_INFINITY;
   /** When the reply's reader paused; undefined while waiting for a step. */
   #pausedSince: number | undefined = performance.now();
-  #limit = { timeoutMs: 0, what: "" };
+  #limitMs = 0;
+  #what = "";
   #isDraining = false;
 
   constructor(userSignal: AbortSignal | undefined) {
@@ -76,7 +77,8 @@ export class ReplyGuard {
 
   /** Restarts the time limit; undefined and 0 remove it. */
   watch(timeoutMs: number | undefined, what: string): void {
-    this.#limit = { timeoutMs: timeoutMs ?? 0, what };
+    this.#limitMs = timeoutMs ?? 0;
+    this.#what = what;
     const delay = timeoutMs || Number.POSITIVE_INFINITY;
     // A pause extends the deadline anyway, so its start time is accurate enough.
     const deadline = (this.#pausedSince ?? performance.now()) + delay;
@@ -156,10 +158,8 @@ export class ReplyGuard {
       this.#arm(left);
       return;
     }
-    const { timeoutMs, what } = this.#limit;
-    this.#end(
-      new ProviderError({ code: "timeout", message: `${what} for ${timeoutMs / 1000} seconds` }),
-    );
+    const message = `${this.#what} for ${this.#limitMs / 1000} seconds`;
+    this.#end(new ProviderError({ code: "timeout", message }));
   };
 
   readonly #onAbort = (): void => {

@@ -86,7 +86,8 @@ async function run(task: Run): Promise<StreamResult> {
     replyEvents = received;
     const passOn = (chunk: unknown): Work => {
       if (guard.failure !== undefined) return undefined;
-      const { events, error } = received.of(chunk);
+      const events = received.of(chunk);
+      const { error } = received;
       if (assembler.hasStopped && !endsAtStop) guard.watch(afterStopMs, "");
       const work = output.pass(events);
       if (error === undefined) return guard.pause(work);

@@ -21,29 +21,31 @@ export interface ReplyEventsOptions {
 export class ReplyEvents {
   readonly #options: ReplyEventsOptions;
   readonly #gathered = new GatheredText();
+  #error: unknown;
 
   constructor(options: ReplyEventsOptions) {
     this.#options = options;
   }
 
-  /** The events of a chunk. With an error, they are those of its readable part. */
-  of(chunk: unknown): { readonly events: Events; readonly error?: unknown } {
+  /** Why a chunk could not be read. */
+  get error(): unknown {
+    return this.#error;
+  }
+
+  /** The events of a chunk, or of the part of it that can be read. */
+  of(chunk: unknown): Events {
     const { reduce, namedCalls } = this.#options;
-    let events: Events = [];
-    const add = (delta: Delta): void => {
-      const more = this.#take(delta);
-      events = events.length === 0 ? more : [...events, ...more];
-    };
+    let events = nothing;
     try {
       for (const delta of reduce(chunk)) {
-        const named = namedCalls?.read(delta);
-        if (named === undefined) add(delta);
-        else for (const each of named) add(each);
+        const calls = namedCalls?.read(delta);
+        if (calls === undefined) events = join(events, this.#take(delta));
+        else for (const call of calls) events = join(events, this.#take(call));
       }
     } catch (error) {
-      return { events, error: unreadable(error) };
+      this.#error = unreadable(error);
     }
-    return { events };
+    return events;
   }
 
   /** The events of the text that was held back. */
@@ -59,11 +61,18 @@ export class ReplyEvents {
   }
 
   #push(deltas: readonly Delta[]): Events {
-    const { assembler } = this.#options;
-    const [only] = deltas;
-    if (only !== undefined && deltas.length === 1) return assembler.push(only);
-    return deltas.flatMap((delta) => assembler.push(delta));
+    let events = nothing;
+    for (const delta of deltas) events = join(events, this.#options.assembler.push(delta));
+    return events;
   }
+}
+
+const nothing: Events = [];
+
+/** Most chunks cause one event at most, so a copy is rare. */
+function join(events: Events, more: Events): Events {
+  if (events.length === 0) return more;
+  return more.length === 0 ? events : [...events, ...more];
 }
 
 /** Restores the tool's own name; only the vendor sees the converted one. */

@@ -68,19 +68,20 @@ export class ReadPace {
       connection?.wake();
     };
     reply.once("end", end).once("close", end);
-    let isDue = false;
+    let due: (() => void) | undefined;
+    const passDue = (): void => {
+      const passOn = due;
+      due = undefined;
+      passOn?.();
+    };
     return (passOn) => {
       if (!this.gathers || hasEnded) {
         passOn();
         return;
       }
       connection?.rest();
-      if (isDue) return;
-      isDue = true;
-      setImmediate(() => {
-        isDue = false;
-        passOn();
-      });
+      if (due === undefined) setImmediate(passDue);
+      due = passOn;
     };
   }
 
