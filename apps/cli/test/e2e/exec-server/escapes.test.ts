@@ -1,6 +1,7 @@
+import { mkdtempSync, rmSync } from "node:fs";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import {
   type Escape,
   escapeId,
@@ -40,11 +41,14 @@ describeWith(bubblewrapIsMissing)("the sandbox behind an exec server", () => {
   it("runs permitted commands", async () => {
     await using place = new SandboxedPlace();
     await place.enterBehind(program);
+    // Its /tmp contains what it writes, and Node if that is there.
+    const outside = mkdtempSync("/tmp/tau-outside-");
+    onTestFinished(() => rmSync(outside, { recursive: true }));
     const { output, outcome } = await place.run(
-      "echo new > new.txt && cat new.txt && touch /tmp/x && ls /tmp && pwd",
+      `echo new > new.txt && cat new.txt && touch /tmp/x && ls -d /tmp/x ${outside} 2> /dev/null; pwd`,
     );
     expect(outcome).toEqual({ kind: "exited", exitCode: 0 });
-    expect(output).toBe(`new\nx\n${place.project}\n`);
+    expect(output).toBe(`new\n/tmp/x\n${place.project}\n`);
   });
 
   it("survives commands that cut their connections", async () => {
