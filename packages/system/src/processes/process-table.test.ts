@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createProcessFinder, type ProcessMoment, processMoment } from "./process-table.ts";
@@ -20,9 +20,15 @@ describe.runIf(process.platform === "linux")("processes with a mark", () => {
   ];
 
   it("are not looked for among processes older than the mark", () => {
-    const child = spawn("sleep", ["60"], { env: { [name]: value } });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const found = find(now);
+    const start = (): { readonly since: ProcessMoment; readonly child: ChildProcess } => {
+      const since = processMoment() as ProcessMoment;
+      const child = spawn("sleep", ["60"], { env: { [name]: value } });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      // If process ids have just begun again, every process may be younger than the mark.
+      return (child.pid ?? 0) > since.lastPid ? { since, child } : start();
+    };
+    const { since, child } = start();
+    const found = find(since);
     expect(found).toContain(child.pid);
     expect(found).not.toContain(parent);
   });
